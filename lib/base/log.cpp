@@ -1,0 +1,43 @@
+#include "base/log.h"
+
+#include <cstdio>
+
+namespace bam::log {
+namespace {
+
+std::string& tool_prefix() {
+  static std::string prefix = "bam";
+  return prefix;
+}
+Level current_level = Level::normal;
+
+// One write per line, so that the lines of several processes on one terminal do not mix.
+void put(const std::string& line) {
+  const std::string text = tool_prefix() + ": " + line + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace
+
+void configure(std::string_view tool_name, Level level) {
+  tool_prefix() = tool_name;
+  current_level = level;
+}
+
+Level level() {
+  return current_level;
+}
+
+void warning(const std::string& line) {
+  put("warning: " + line);
+}
+
+void info(const std::string& line) {
+  if (current_level != Level::quiet) put(line);
+}
+
+void detail(const std::string& line) {
+  if (current_level == Level::verbose) put(line);
+}
+
+}  // namespace bam::log

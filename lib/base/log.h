@@ -1,0 +1,19 @@
+// Messages for people, on standard error. Standard output carries data only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace bam::log {
+
+enum class Level { quiet, normal, verbose };
+
+// Set once by run_tool: the tool's name before each line, and what -q and -v chose.
+void configure(std::string_view tool_name, Level level);
+Level level();
+
+void warning(const std::string& line);  // shown always, "TOOL: warning: LINE"
+void info(const std::string& line);     // shown unless -q
+void detail(const std::string& line);   // shown with -v
+
+}  // namespace bam::log
