@@ -10,7 +10,8 @@ namespace bam {
 enum class ExitStatus : int { ok = 0, failed = 1, usage = 2, interrupted = 75 };
 
 // Something the user can mend: a bad file, a full disk, a device that is not there.
-// The text is one line, "FILE: what is wrong, what was expected", without the tool's name, which run_tool puts before it.
+// The text is one line, "FILE: what is wrong, what was expected", without the tool's name, which run_tool puts before
+// it.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what_happened, ExitStatus exit_status = ExitStatus::failed)

@@ -1,0 +1,133 @@
+// Backend - the one interface between the model and the machine: memory, and one function per op.
+// A public function checks shapes, dtypes and aliasing (check.cpp) and hands on to the backend's do_ function; a
+// backend that lacks an op does not compile. Ops run in the order given; host memory may be touched after
+// synchronize().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kernels/ops/attention.h"
+#include "kernels/ops/elementwise.h"
+#include "kernels/ops/embedding.h"
+#include "kernels/ops/loss.h"
+#include "kernels/ops/matmul.h"
+#include "kernels/ops/mlp.h"
+#include "kernels/ops/norm.h"
+#include "kernels/ops/optimizer.h"
+#include "kernels/ops/prior.h"
+#include "kernels/ops/rotary.h"
+#include "kernels/tensor.h"
+
+namespace bam {
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  virtual std::string_view name() const = 0;  // "ref", "cpu"
+  virtual std::string describe() const = 0;   // one line for logs: instruction set, threads, libraries
+  virtual DType real() const = 0;  // parameters, residuals, norms, softmax, losses: f64 for ref, f32 elsewhere
+  virtual int threads() const = 0;
+
+  // Device memory, 64-byte aligned, not initialised. Throws Error when there is none left.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* data) noexcept = 0;
+  // Between host and device, converting dtype where the two views differ (f32 <-> f64, f32 <-> bf16). Equal counts.
+  virtual void copy_in(TensorView device, ConstTensorView host) = 0;
+  virtual void copy_out(TensorView host, ConstTensorView device) = 0;
+  virtual void fill_zero(TensorView x) = 0;
+  virtual void synchronize() = 0;
+
+  void matmul(const MatmulArgs& args);
+  void embedding_forward(const EmbeddingForwardArgs& args);
+  void embedding_backward(const EmbeddingBackwardArgs& args);
+  void sinusoidal_table(const SinusoidalTableArgs& args);
+  void rmsnorm_forward(const RmsnormForwardArgs& args);
+  void rmsnorm_backward(const RmsnormBackwardArgs& args);
+  void rotary_table(const RotaryTableArgs& args);
+  void rotary(const RotaryArgs& args);
+  void prior_table(const PriorTableArgs& args);
+  void prior_backward(const PriorBackwardArgs& args);
+  void alibi_table(const AlibiTableArgs& args);
+  void attention_forward(const AttentionForwardArgs& args);
+  void attention_backward(const AttentionBackwardArgs& args);
+  void swiglu_forward(const SwigluForwardArgs& args);
+  void swiglu_backward(const SwigluBackwardArgs& args);
+  void cross_entropy(const CrossEntropyArgs& args);
+  void optimizer_step(const OptimizerStepArgs& args);
+  void cast(const CastArgs& args);
+  void add(const AddArgs& args);
+  double sum_of_squares(ConstTensorView x);  // summed in double, in a fixed order; NaN and Inf pass through
+  double sum(ConstTensorView x);             // likewise
+
+ private:
+  virtual void do_matmul(const MatmulArgs& args) = 0;
+  virtual void do_embedding_forward(const EmbeddingForwardArgs& args) = 0;
+  virtual void do_embedding_backward(const EmbeddingBackwardArgs& args) = 0;
+  virtual void do_sinusoidal_table(const SinusoidalTableArgs& args) = 0;
+  virtual void do_rmsnorm_forward(const RmsnormForwardArgs& args) = 0;
+  virtual void do_rmsnorm_backward(const RmsnormBackwardArgs& args) = 0;
+  virtual void do_rotary_table(const RotaryTableArgs& args) = 0;
+  virtual void do_rotary(const RotaryArgs& args) = 0;
+  virtual void do_prior_table(const PriorTableArgs& args) = 0;
+  virtual void do_prior_backward(const PriorBackwardArgs& args) = 0;
+  virtual void do_alibi_table(const AlibiTableArgs& args) = 0;
+  virtual void do_attention_forward(const AttentionForwardArgs& args) = 0;
+  virtual void do_attention_backward(const AttentionBackwardArgs& args) = 0;
+  virtual void do_swiglu_forward(const SwigluForwardArgs& args) = 0;
+  virtual void do_swiglu_backward(const SwigluBackwardArgs& args) = 0;
+  virtual void do_cross_entropy(const CrossEntropyArgs& args) = 0;
+  virtual void do_optimizer_step(const OptimizerStepArgs& args) = 0;
+  virtual void do_cast(const CastArgs& args) = 0;
+  virtual void do_add(const AddArgs& args) = 0;
+  virtual double do_sum_of_squares(ConstTensorView x) = 0;
+  virtual double do_sum(ConstTensorView x) = 0;
+};
+
+// Owns device memory of one backend.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Backend& backend, std::size_t bytes) : backend_(&backend), data_(backend.allocate(bytes)) {}
+  Buffer(Buffer&& other) noexcept : backend_(other.backend_), data_(std::exchange(other.data_, nullptr)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(backend_, other.backend_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~Buffer() {
+    if (data_ != nullptr) backend_->release(data_);
+  }
+  void* data() const { return data_; }
+
+ private:
+  Backend* backend_ = nullptr;
+  void* data_ = nullptr;
+};
+
+// A tensor that owns its memory.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(Backend& backend, DType dtype, Shape shape)
+      : buffer_(backend, static_cast<std::size_t>(shape.count()) * size_of(dtype)), dtype_(dtype), shape_(shape) {}
+
+  TensorView view() const { return {buffer_.data(), dtype_, shape_}; }
+  operator TensorView() const { return view(); }       // NOLINT: a tensor is used as its view
+  operator ConstTensorView() const { return view(); }  // NOLINT
+  const Shape& shape() const { return shape_; }
+
+ private:
+  Buffer buffer_;
+  DType dtype_ = DType::f32;
+  Shape shape_;
+};
+
+}  // namespace bam

@@ -1,0 +1,26 @@
+// What backends this executable has, by name.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace bam {
+
+struct BackendInfo {
+  std::string name;
+  bool available = false;
+  std::string detail;  // what it runs on, or why it is not available
+};
+
+std::vector<BackendInfo> list_backends();
+
+// device   "cpu", "ref", "auto", "cuda" or "cuda:N" (cuda is refused by name until its library is there; auto is then
+// cpu) threads  0 = as many as this process may run on Throws UsageError for an unknown name, Error for a device that
+// is not available.
+std::unique_ptr<Backend> make_backend(std::string_view device, int threads);
+
+}  // namespace bam
