@@ -72,8 +72,12 @@ TableWriter::TableWriter(ByteSink& sink, TableFormat format, std::vector<Column>
     : sink_(sink), format_(format), columns_(std::move(columns)) {
   if (format_ != TableFormat::tsv || !header) return;
   std::string line;
-  for (const Column& column : columns_) line += (line.empty() ? "" : "\t") + tsv_escape(column.name);
-  sink_.write(line + "\n");
+  for (const Column& column : columns_) {
+    if (!line.empty()) line += '\t';
+    line += tsv_escape(column.name);
+  }
+  line += '\n';
+  sink_.write(line);
 }
 
 void TableWriter::row(const std::vector<Cell>& cells) {
@@ -81,7 +85,7 @@ void TableWriter::row(const std::vector<Cell>& cells) {
   std::string line = format_ == TableFormat::jsonl ? "{" : "";
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) line += format_ == TableFormat::jsonl ? "," : "\t";
-    if (format_ == TableFormat::jsonl) line += json_quote(columns_[i].name) + ":";
+    if (format_ == TableFormat::jsonl) line.append(json_quote(columns_[i].name)).append(":");
     line += cell_text(cells[i], columns_[i], format_);
   }
   line += format_ == TableFormat::jsonl ? "}\n" : "\n";
