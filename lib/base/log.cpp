@@ -9,10 +9,15 @@ std::string& tool_prefix() {
   static std::string prefix = "bam";
   return prefix;
 }
+std::function<void()>& line_callback() {
+  static std::function<void()> callback;
+  return callback;
+}
 Level current_level = Level::normal;
 
 // One write per line, so that the lines of several processes on one terminal do not mix.
 void put(const std::string& line) {
+  if (line_callback()) line_callback()();
   const std::string text = tool_prefix() + ": " + line + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
@@ -38,6 +43,10 @@ void info(const std::string& line) {
 
 void detail(const std::string& line) {
   if (current_level == Level::verbose) put(line);
+}
+
+void before_line(std::function<void()> callback) {
+  line_callback() = std::move(callback);
 }
 
 }  // namespace bam::log

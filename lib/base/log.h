@@ -1,6 +1,7 @@
 // Messages for people, on standard error. Standard output carries data only.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,8 @@ Level level();
 void warning(const std::string& line);  // shown always, "TOOL: warning: LINE"
 void info(const std::string& line);     // shown unless -q
 void detail(const std::string& line);   // shown with -v
+
+// Called before each line that is shown: a progress line wipes itself off the terminal.
+void before_line(std::function<void()> callback);
 
 }  // namespace bam::log

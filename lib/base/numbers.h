@@ -35,7 +35,7 @@ Index parse_bytes(std::string_view text, IntegerRange range = {0});
 // A real number: 0.1, -2, 1e-3. Not nan, not inf, nothing that a double can hold only as 0 or as infinity.
 double parse_real(std::string_view text, RealRange range = {});
 
-// A seed: any whole number from 0 to 2^64 - 1, digits only.
+// A seed: as parse_integer, from 0, and in plain digits up to 2^64 - 1.
 std::uint64_t parse_seed(std::string_view text);
 
 // A number of tokens, or a multiple of the training context, which is known only once the model is open.

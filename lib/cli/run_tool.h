@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,11 @@ struct ToolInfo {
   OnSignal on_signal = OnSignal::end;
 };
 
+enum class Shell { none, bash, zsh };
+
 // The options that all tools take. run_tool declares them behind the tool's own.
 struct CommonOptions {
-  std::string config = "none";
+  std::optional<std::string> config{};
   std::string device = "auto";
   Index threads = 0;  // 0 = as many as this process may run on; the Context has the number
   std::uint64_t seed = 0;
@@ -46,7 +49,7 @@ struct CommonOptions {
   bool help = false;
   bool version = false;
   bool print_man = false;
-  std::string print_completion{};
+  Shell print_completion = Shell::none;
   void declare(OptionTable& table);
 };
 

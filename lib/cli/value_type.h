@@ -18,7 +18,7 @@ namespace bam::cli {
 template <typename T>
 struct ValueType {
   std::string metavar;                            // what help shows for the value: TOKENS, f32|bf16
-  std::function<T(std::string_view)> parse;       // throws Error: "'abc' is not ..., expected ..."
+  std::function<T(std::string_view)> parse{};     // throws Error: "'abc' is not ..., expected ..."
   std::function<std::string(const T&)> format{};  // a text that parse reads back as the same value
   std::vector<std::string> words{};               // what completion offers
   bool is_path = false;                           // completion offers file names

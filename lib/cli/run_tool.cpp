@@ -1,0 +1,170 @@
+#include "cli/run_tool.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <new>
+
+#include "base/log.h"
+#include "cli/render.h"
+#include "cli/signals.h"
+#include "cli/version.h"
+
+namespace bam::cli {
+namespace {
+
+// A closed standard stream would be taken by the next file that is opened, and data would go there. What stands in for
+// it lets every read and write fail instead.
+void occupy_closed_streams() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+int cores_available() {
+  cpu_set_t sets[8];  // 8192 processors; one set holds 1024
+  if (sched_getaffinity(0, sizeof sets, sets) != 0) return 1;
+  return std::max(1, CPU_COUNT_S(sizeof sets, sets));
+}
+
+std::string as_shell_word(std::string_view word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string{c};
+  return quoted + "'";
+}
+
+std::string as_command_line(const ToolInfo& info, int argc, const char* const* argv) {
+  std::string line = info.name;
+  for (int i = 1; i < argc; ++i) line.append(" ").append(as_shell_word(argv[i]));
+  return line;
+}
+
+// Whatever a file name or a library put into the message, it is one line.
+void print_error(const ToolInfo& info, const std::string& message) {
+  std::string line = info.name + ": " + message;
+  for (char& c : line) {
+    const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (is_control) c = c == '\n' || c == '\t' ? ' ' : '?';
+  }
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+[[noreturn]] void refuse_write(int error) {
+  if (error == EPIPE) throw BrokenPipe();
+  throw Error(std::string("standard output: cannot write: ") + std::strerror(error));
+}
+
+// Runs `work`; whatever it throws becomes a line and a status.
+int guarded(const ToolInfo& info, const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const BrokenPipe& error) {
+    return static_cast<int>(error.status);
+  } catch (const Error& error) {
+    print_error(info, error.what());
+    return static_cast<int>(error.status);
+  } catch (const std::bad_alloc&) {
+    print_error(info, "out of memory");
+  } catch (const std::exception& error) {
+    print_error(info, std::string("internal error: ") + error.what());
+  }
+  return static_cast<int>(ExitStatus::failed);
+}
+
+void put(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+// Does what an action asks for; false when there is none.
+bool act(const ToolInfo& info, const OptionTable& table, const CommonOptions& common) {
+  if (common.help) {
+    put(help_text(info, table));
+  } else if (common.version) {
+    put(version_text(info.name));
+  } else if (common.print_man) {
+    put(man_options(table));
+  } else if (common.print_completion == Shell::bash) {
+    put(bash_completion(info, table));
+  } else if (common.print_completion == Shell::zsh) {
+    put(zsh_completion(info, table));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Context make_context(const ToolInfo& info, const OptionTable& table, const CommonOptions& common) {
+  Context context;
+  context.tool = info.name;
+  context.version = version();
+  context.device = common.device;
+  context.threads = common.threads == 0 ? cores_available() : static_cast<int>(common.threads);
+  context.seed = common.seed;
+  context.options = &table;
+  return context;
+}
+
+log::Level log_level(const CommonOptions& common) {
+  if (common.quiet && common.verbose) throw UsageError("--quiet: excludes --verbose, expected one of them");
+  return common.quiet ? log::Level::quiet : common.verbose ? log::Level::verbose : log::Level::normal;
+}
+
+// After the last byte. Some file systems tell of a full disk only here.
+void close_standard_output() {
+  flush_standard_output();
+  if (close(STDOUT_FILENO) != 0) refuse_write(errno);
+}
+
+}  // namespace
+
+bool Context::stop_requested() const {
+  return cli::stop_requested();
+}
+
+void require_not_terminal(const io::OutputFile& output) {
+  if (!output.is_terminal()) return;
+  throw UsageError(output.name() + ": binary data is not for a terminal, expected a pipe or -o FILE");
+}
+
+void flush_standard_output() {
+  errno = 0;
+  std::cout.flush();
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
+  if (failed) refuse_write(errno != 0 ? errno : EIO);
+}
+
+namespace detail {
+
+int run_tool(const ToolInfo& info, OptionTable& table, const std::function<int(Context&)>& run, int argc,
+             const char* const* argv) {
+  occupy_closed_streams();
+  ignore_write_signals();
+  log::configure(info.name, log::Level::normal);
+  CommonOptions common;
+  common.declare(table);
+  const int status = guarded(info, [&] {
+    table.parse(argc, argv);
+    if (act(info, table, common)) return 0;
+    log::configure(info.name, log_level(common));
+    if (info.on_signal == OnSignal::save) catch_stop_signals();
+    Context context = make_context(info, table, common);
+    context.command_line = as_command_line(info, argc, argv);
+    return run(context);
+  });
+  const int closing_status = guarded(info, [] {
+    close_standard_output();
+    return 0;
+  });
+  return status != 0 ? status : closing_status;
+}
+
+}  // namespace detail
+}  // namespace bam::cli
