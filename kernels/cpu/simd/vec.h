@@ -3,7 +3,7 @@
 // What may be included here: see kernels.h.
 #pragma once
 
-#ifdef __AVX2__
+#ifdef __SSE2__
 #include <immintrin.h>
 #endif
 

@@ -1,0 +1,58 @@
+// The calls of fused attention: one block of queries, or of one head's keys, is a task; ../attention.cpp deals them
+// out.
+#pragma once
+
+#include "kernels/cpu/simd/kernels.h"
+
+namespace bam::cpu {
+
+// One call of attention, unpacked; the names and the mathematics are those of kernels/ops/attention.h.
+struct AttentionInputs {
+  Index queries, keys, heads, kv_heads, dim;
+  Index distances;   // entries of the prior by head
+  bool bf16;         // of q, k, v, and in backward of dout, dq, dk, dv; float otherwise
+  bool scale_prior;  // SSMax in the full form
+  const void *q, *k, *v;
+  const float* prior;  // null for none
+  const std::int32_t* first_key;
+  const float* ssmax_scale;  // null for off
+};
+
+// Queries that share one pass over the keys: each tile of keys and values is fetched and widened once for all of them.
+constexpr Index kAttentionQueries = 128;
+
+struct AttentionForward {
+  AttentionInputs in;
+  float *out, *lse;
+};
+
+struct AttentionBackward {
+  AttentionInputs in;
+  const float *out, *lse;
+  const void* dout;
+  void* dq;
+};
+
+// What one task of backward adds to: all of one (batch, key head). Strides are attention_stride(dim) floats.
+struct AttentionSums {
+  float *dk, *dv;        // [S, stride], columns beyond dim stay 0
+  double* by_distance;   // [heads of the group, distances], sum of dl (ln n dl for full); null to skip
+  double* dssmax_scale;  // [heads of the group]; null to skip
+};
+
+struct AttentionKernels {
+  // Queries [first, first + count) of one (batch, head), count <= kAttentionQueries. scratch: floats, 64-byte aligned.
+  void (*forward)(const AttentionForward& call, Index batch, Index head, Index first, Index count, float* scratch);
+  // Queries [first, first + count) of all heads that share (batch, kv_head), any count: writes their dq, adds to sums.
+  void (*backward)(const AttentionBackward& call, Index batch, Index kv_head, Index first, Index count,
+                   const AttentionSums& sums, float* scratch);
+  // Rows [first, first + count) of (batch, kv_head) of to [B,S,Hkv,d] = the sum of the parts, each [S, stride], in
+  // order.
+  void (*store_keys)(const AttentionInputs& in, Index batch, Index kv_head, Index first, Index count,
+                     const float* const* parts, Index part_count, void* to, float* scratch);
+  Index (*forward_scratch)(Index dim);  // floats of scratch
+  Index (*backward_scratch)(Index dim, Index keys);
+  Index (*stride)(Index dim);
+};
+
+}  // namespace bam::cpu

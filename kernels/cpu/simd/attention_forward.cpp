@@ -1,0 +1,206 @@
+
+#include <math.h>
+
+#include "kernels/cpu/simd/attention_tile.h"
+
+namespace bam::cpu::BAM_ISA {
+namespace {
+
+// Online softmax of one block of queries: by lane the maximum so far (times log2 e), the sum and the factor by which
+// this tile shrinks what came before.
+struct Softmax {
+  alignas(64) float maximum[kAttentionQueries];
+  alignas(64) float sum[kAttentionQueries];
+  alignas(64) float shrink[kAttentionQueries];
+};
+
+struct Scratch {
+  float *keys, *values;  // [kTile, ld]
+  float* rows;           // [kAttentionQueries, ld]
+  float* queries;        // [panels][dim][kPanel]
+  float* out;            // likewise
+  float* scores;         // [kTile][kPanel]
+};
+
+Scratch carve(float* memory, Index dim) {
+  const Index ld = padded_stride(dim);
+  Scratch s{};
+  s.keys = memory;
+  s.values = s.keys + kTile * ld;
+  s.rows = s.values + kTile * ld;
+  s.queries = s.rows + kAttentionQueries * ld;
+  s.out = s.queries + kAttentionQueries * dim;
+  s.scores = s.out + kAttentionQueries * dim;
+  return s;
+}
+
+// scores[key][lane], and the larger of maximum and every score of a lane.
+template <bool kPrior, bool kMasked>
+void score_tile(const TilePanel& t, const float* queries, const float* keys, float* scores, Vec (&maximum)[2]) {
+  for_row_blocks(t.rows, [&]<int R>(Index first) {
+    Vec product[R][2];
+    multiply<R, 2>(product, t.dim, keys + first * t.ld, t.ld, 1, queries, kPanel);
+    for (int r = 0; r < R; ++r) {
+      for (int v = 0; v < 2; ++v) {
+        const Vec x = logits<kPrior, kMasked>(t, product[r][v], t.first_key + first + r, v);
+        maximum[v] = max(maximum[v], x);
+        store(scores + (first + r) * kPanel + v * kLanes, x);
+      }
+    }
+  });
+}
+
+// scores become probabilities relative to the new maximum. A lane that has seen no key yet keeps maximum -inf and
+// subtracts 0: its scores are -inf, its probabilities 0.
+void exponentiate(const TilePanel& t, const Vec (&maximum)[2], float* scores, Softmax& softmax) {
+  for (int v = 0; v < 2; ++v) {
+    const Index lane = t.offset() + v * kLanes;
+    const Vec base = select(maximum[v] == broadcast(-__builtin_inff()), Vec{}, maximum[v]);
+    const Vec shrink = exp2(load(softmax.maximum + lane) - base);
+    Vec sum{};
+    for (Index j = 0; j < t.rows; ++j) {
+      float* at = scores + j * kPanel + v * kLanes;
+      const Vec p = exp2(load(at) - base);
+      sum += p;
+      store(at, p);
+    }
+    store(softmax.maximum + lane, maximum[v]);
+    store(softmax.shrink + lane, shrink);
+    store(softmax.sum + lane, fma(load(softmax.sum + lane), shrink, sum));
+  }
+}
+
+// out[c][lane] = out shrunk + sum_j values[j][c] probabilities[j][lane]
+void add_values(const TilePanel& t, const float* values, const float* probabilities, const Softmax& softmax,
+                float* out) {
+  const Vec shrink[2] = {load(softmax.shrink + t.offset()), load(softmax.shrink + t.offset() + kLanes)};
+  for_row_blocks(t.dim, [&]<int R>(Index first) {
+    Vec sum[R][2];
+    multiply<R, 2>(sum, t.rows, values + first, 1, t.ld, probabilities, kPanel);
+    for (int r = 0; r < R; ++r) {
+      for (int v = 0; v < 2; ++v) {
+        float* at = out + (first + r) * kPanel + v * kLanes;
+        store(at, fma(load(at), shrink[v], sum[r][v]));
+      }
+    }
+  });
+}
+
+// The same for a masked tile with an infinite or NaN value in it: a hidden key must not be multiplied, not even by 0.
+void add_visible_values(const TilePanel& t, const float* values, const float* probabilities, const Softmax& softmax,
+                        float* out) {
+  for (Index lane = 0; lane < kPanel; ++lane) {
+    const std::int32_t first = t.block->first_key[t.offset() + lane];
+    const std::int32_t last = t.block->position[t.offset() + lane];
+    for (Index c = 0; c < t.dim; ++c) {
+      float sum = out[c * kPanel + lane] * softmax.shrink[t.offset() + lane];
+      for (Index j = 0; j < t.rows; ++j) {
+        if (t.first_key + j < first || t.first_key + j > last) continue;
+        sum += values[j * t.ld + c] * probabilities[j * kPanel + lane];
+      }
+      out[c * kPanel + lane] = sum;
+    }
+  }
+}
+
+void visit(const TilePanel& t, const Scratch& s, bool finite_values, Softmax& softmax) {
+  const float* queries = s.queries + t.offset() * t.dim;
+  float* out = s.out + t.offset() * t.dim;
+  const bool masked = t.needs_mask();
+  Vec maximum[2] = {load(softmax.maximum + t.offset()), load(softmax.maximum + t.offset() + kLanes)};
+  if (t.prior != nullptr) {
+    masked ? score_tile<true, true>(t, queries, s.keys, s.scores, maximum)
+           : score_tile<true, false>(t, queries, s.keys, s.scores, maximum);
+  } else {
+    masked ? score_tile<false, true>(t, queries, s.keys, s.scores, maximum)
+           : score_tile<false, false>(t, queries, s.keys, s.scores, maximum);
+  }
+  exponentiate(t, maximum, s.scores, softmax);
+  if (masked && !finite_values) {
+    add_visible_values(t, s.values, s.scores, softmax, out);
+  } else {
+    add_values(t, s.values, s.scores, softmax, out);
+  }
+}
+
+void finish(const AttentionForward& call, Index batch, Index head, const QueryBlock& block, const Softmax& softmax,
+            const Scratch& s) {
+  const AttentionInputs& in = call.in;
+  const Index ld = padded_stride(in.dim);
+  for (int p = 0; p < block.panels; ++p) {
+    const Index lane = p * kPanel;
+    float* out = s.out + lane * in.dim;
+    const Vec one = broadcast(1.0f);
+    const Vec factor[2] = {one / load(softmax.sum + lane), one / load(softmax.sum + lane + kLanes)};
+    for (Index c = 0; c < in.dim; ++c) {
+      for (int v = 0; v < 2; ++v) {
+        float* at = out + c * kPanel + v * kLanes;
+        store(at, load(at) * factor[v]);
+      }
+    }
+    transpose(out, kPanel, in.dim, kPanel, s.rows + lane * ld, ld);
+  }
+  constexpr double kLn2 = 0.6931471805599453;
+  for (Index i = 0; i < block.count; ++i) {
+    const Index query = block.first + i;
+    float* to = call.out + ((batch * in.queries + query) * in.heads + head) * in.dim;
+    __builtin_memcpy(to, s.rows + i * ld, static_cast<std::size_t>(in.dim) * sizeof(float));
+    call.lse[(batch * in.heads + head) * in.queries + query] =
+        static_cast<float>(static_cast<double>(softmax.maximum[i]) * kLn2 + ::log(static_cast<double>(softmax.sum[i])));
+  }
+}
+
+}  // namespace
+
+Index attention_forward_scratch(Index dim) {
+  return (2 * kTile + kAttentionQueries) * padded_stride(dim) + 2 * kAttentionQueries * dim + kTile * kPanel;
+}
+
+void attention_forward(const AttentionForward& call, Index batch, Index head, Index first, Index count,
+                       float* scratch) {
+  const AttentionInputs& in = call.in;
+  const Index ld = padded_stride(in.dim);
+  const Index kv_head = head / (in.heads / in.kv_heads);
+  const Scratch s = carve(scratch, in.dim);
+  QueryBlock block;
+  describe_queries(in, batch, head, first, count, block);
+  Softmax softmax;
+  Index begin = in.keys;
+  for (int p = 0; p < block.panels; ++p) {
+    begin = block.lowest_first_key[p] < begin ? block.lowest_first_key[p] : begin;
+  }
+  const Index lanes = Index{block.panels} * kPanel;
+  for (Index i = 0; i < lanes; ++i) softmax.maximum[i] = -__builtin_inff();
+  for (Index i = 0; i < lanes; ++i) softmax.sum[i] = 0;
+  copy_rows(in, in.q, in.queries, in.heads, batch, head, first, count, s.rows, ld);
+  for (Index i = count * ld; i < lanes * ld; ++i) s.rows[i] = 0;
+  for (int p = 0; p < block.panels; ++p) {
+    transpose(s.rows + p * kPanel * ld, ld, kPanel, in.dim, s.queries + p * kPanel * in.dim, kPanel);
+  }
+  for (Index i = 0; i < lanes * in.dim; ++i) s.out[i] = 0;
+
+  // Tiles stand at fixed places whatever the queries are, so that a query's sums are formed in the same order alone, in
+  // a chunk or in a whole sequence.
+  const Index end = block.last_position[block.panels - 1] + 1;
+  for (Index key = begin / kTile * kTile; key < end; key += kTile) {
+    const Index rows = key + kTile < end ? kTile : end - key;
+    copy_rows(in, in.k, in.keys, in.kv_heads, batch, kv_head, key, rows, s.keys, ld);
+    const bool finite = copy_rows(in, in.v, in.keys, in.kv_heads, batch, kv_head, key, rows, s.values, ld);
+    for (int p = 0; p < block.panels; ++p) {
+      if (key > block.last_position[p] || key + rows <= block.lowest_first_key[p]) continue;
+      const Index left = block.last_position[p] + 1 - key;
+      const TilePanel tile{in.dim,
+                           key,
+                           left < rows ? left : rows,
+                           ld,
+                           in.prior == nullptr ? nullptr : in.prior + head * in.distances,
+                           in.distances,
+                           &block,
+                           p};
+      visit(tile, s, finite, softmax);
+    }
+  }
+  finish(call, batch, head, block, softmax, s);
+}
+
+}  // namespace bam::cpu::BAM_ISA

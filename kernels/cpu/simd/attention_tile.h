@@ -1,0 +1,102 @@
+// What forward and backward attention share: the queries of a block as vector lanes, tiles of keys, masks and bias.
+//
+// Scores are held transposed: a row is one key, its lanes are consecutive queries. Then a row's bias is a contiguous
+// piece of the per-distance table, SSMax factors, maxima and sums are plain vectors with no sums across lanes, and keys
+// and values enter products as the broadcast side, so that neither is ever packed or transposed. Logits are kept times
+// log2(e), which saves the multiplication inside every exponential.
+#pragma once
+
+#include "kernels/cpu/simd/attention.h"
+#include "kernels/cpu/simd/gemm.h"
+
+namespace bam::cpu::BAM_ISA {
+
+// Keys of a tile. With 64 keys of 64 floats a tile of K or V is 16 KiB: K, V, and a panel of queries, scores and
+// outputs stay in a 512 KiB L2 many times over, and half of them in L1.
+constexpr Index kTile = 64;
+constexpr int kMaxPanels = static_cast<int>(kAttentionQueries / kPanel);
+
+constexpr double kLog2e = 1.4426950408889634;
+constexpr std::int32_t kNoKey = 0x7fffffff;  // first key of a lane without a query: sees nothing
+
+// Queries first .. first + count - 1 of one (batch, head), in panels of kPanel lanes.
+struct QueryBlock {
+  Index first;
+  Index count;
+  int panels;
+  alignas(64) float scale[kAttentionQueries];        // z log2(e) / sqrt(d)
+  alignas(64) float prior_scale[kAttentionQueries];  // log2(e), times z for full
+  alignas(64) float log_keys[kAttentionQueries];     // ln n, 0 without a query
+  alignas(64) std::int32_t position[kAttentionQueries];
+  alignas(64) std::int32_t first_key[kAttentionQueries];
+  // By panel. A tile of keys within [highest_first_key, first_position] is seen by every lane: no mask.
+  Index first_position[kMaxPanels], last_position[kMaxPanels];
+  Index lowest_first_key[kMaxPanels], highest_first_key[kMaxPanels];
+};
+
+// The functions of AttentionKernels.
+void attention_forward(const AttentionForward& call, Index batch, Index head, Index first, Index count, float* scratch);
+void attention_backward(const AttentionBackward& call, Index batch, Index kv_head, Index first, Index count,
+                        const AttentionSums& sums, float* scratch);
+void attention_store_keys(const AttentionInputs& in, Index batch, Index kv_head, Index first, Index count,
+                          const float* const* parts, Index part_count, void* to, float* scratch);
+Index attention_forward_scratch(Index dim);
+Index attention_backward_scratch(Index dim, Index keys);
+
+// One panel against one tile of keys.
+struct TilePanel {
+  Index dim;
+  Index first_key;  // key of the first row
+  Index rows;
+  Index ld;  // of keys and values
+  const float* prior;
+  Index distances;
+  const QueryBlock* block;
+  int panel;
+  Index offset() const { return Index{panel} * kPanel; }
+  bool needs_mask() const {
+    return first_key < block->highest_first_key[panel] || first_key + rows - 1 > block->first_position[panel];
+  }
+};
+
+void describe_queries(const AttentionInputs& in, Index batch, Index head, Index first, Index count, QueryBlock& block);
+
+// Rows [first, first + count) of one head of x [B, length, heads, dim], as floats, row stride ld; columns from dim to
+// the next multiple of kLanes become 0. True when all of them are finite.
+bool copy_rows(const AttentionInputs& in, const void* x, Index length, Index heads, Index batch, Index head,
+               Index first, Index count, float* y, Index ld);
+
+// y[at .. at + dim) = x, in the type of the inputs.
+void store_row(const AttentionInputs& in, const float* x, void* y, Index at);
+
+// The bias of lanes at distance, distance + 1, ...; outside the table (hidden keys) 0.
+template <bool kMasked>
+BAM_INLINE Vec bias_at(const float* prior, Index distances, Index distance) {
+  if (!kMasked || (distance >= 0 && distance + kLanes <= distances)) return load(prior + distance);
+  Vec bias{};
+  for (int i = 0; i < kLanes; ++i) {
+    if (distance + i >= 0 && distance + i < distances) bias[i] = prior[distance + i];
+  }
+  return bias;
+}
+
+BAM_INLINE IVec visible(const TilePanel& t, Index key, int v) {
+  const Index lane = t.offset() + v * kLanes;
+  const IVec j = broadcast(static_cast<std::int32_t>(key));
+  return (j <= load(t.block->position + lane)) & (load(t.block->first_key + lane) <= j);
+}
+
+// Logits of one key for kLanes queries, from the products q.k; hidden ones are -inf, whatever the product was.
+template <bool kPrior, bool kMasked>
+BAM_INLINE Vec logits(const TilePanel& t, Vec product, Index key, int v) {
+  const Index lane = t.offset() + v * kLanes;
+  Vec x = product * load(t.block->scale + lane);
+  if (kPrior) {
+    const Index distance = t.block->first_position[t.panel] + v * kLanes - key;
+    x = fma(bias_at<kMasked>(t.prior, t.distances, distance), load(t.block->prior_scale + lane), x);
+  }
+  if (kMasked) x = select(visible(t, key, v), x, broadcast(-__builtin_inff()));
+  return x;
+}
+
+}  // namespace bam::cpu::BAM_ISA
