@@ -223,6 +223,13 @@ std::string format_length(const Length& length) {
   return std::to_string(length.number) + (length.in_contexts ? "x" : "");
 }
 
+std::string format_bytes(Index bytes) {
+  const std::array<const char*, 4> suffixes{"", "Ki", "Mi", "Gi"};
+  std::size_t step = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && step + 1 < suffixes.size(); ++step) bytes /= 1024;
+  return std::to_string(bytes) + suffixes[step];
+}
+
 std::string human_count(double count) {
   if (!std::isfinite(count)) return format_real(count);
   if (count < 0) return std::string("-").append(human_count(-count));

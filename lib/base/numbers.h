@@ -54,6 +54,8 @@ Length parse_length(std::string_view text, Index low = 1);
 // The shortest text that parse_real reads back as the same double: "0.1", "1e-08", "3"; "nan", "inf", "-inf".
 std::string format_real(double value);
 std::string format_length(const Length& length);
+// The shortest text that parse_bytes reads back: "4Gi", "1000".
+std::string format_bytes(Index bytes);
 
 // For people, three figures: 999, 1.23k, 45.6M, 7.89G, 12.3T.
 std::string human_count(double count);

@@ -29,14 +29,16 @@ po::options_description describe(const OptionTable& table) {
   return description;
 }
 
-// Takes "--flag" "yes" as one option; Boost by itself would leave "yes" as an operand.
-std::vector<po::option> read_flag_with_word(const OptionTable& table, std::vector<std::string>& words) {
-  if (words.size() < 2 || !words[0].starts_with("--") || (words[1] != "yes" && words[1] != "no")) return {};
+// Takes "--flag", and "yes" or "no" behind it. Boost by itself would take any word behind it.
+std::vector<po::option> read_flag(const OptionTable& table, std::vector<std::string>& words) {
+  if (!words[0].starts_with("--")) return {};
   const Option* option = table.find(std::string_view(words[0]).substr(2));
   if (option == nullptr || !option->is_flag) return {};
-  po::option read(option->name, {words[1]});
-  read.original_tokens = {words[0], words[1]};
-  words.erase(words.begin(), words.begin() + 2);
+  const bool has_word = words.size() > 1 && (words[1] == "yes" || words[1] == "no");
+  po::option read(option->name, {has_word ? words[1] : "yes"});
+  const auto end = words.begin() + (has_word ? 2 : 1);
+  read.original_tokens.assign(words.begin(), end);
+  words.erase(words.begin(), end);
   return {read};
 }
 
@@ -61,7 +63,7 @@ std::vector<po::option> parse_words(const OptionTable& table, const std::vector<
   const po::options_description description = describe(table);
   parser.options(description);
   parser.style(static_cast<int>(style::unix_style) & ~static_cast<int>(style::allow_guessing));
-  parser.extra_style_parser([&](std::vector<std::string>& rest) { return read_flag_with_word(table, rest); });
+  parser.extra_style_parser([&](std::vector<std::string>& rest) { return read_flag(table, rest); });
   return parser.run().options;
 }
 

@@ -62,7 +62,8 @@ void print_error(const ToolInfo& info, const std::string& message) {
   throw Error(std::string("standard output: cannot write: ") + std::strerror(error));
 }
 
-// Runs `work`; whatever it throws becomes a line and a status.
+// Runs `work`; whatever it throws becomes a line and a status. std::cout throws too: without that, a tool would compute
+// on for a reader that is gone.
 int guarded(const ToolInfo& info, const std::function<int()>& work) {
   try {
     return work();
@@ -71,6 +72,9 @@ int guarded(const ToolInfo& info, const std::function<int()>& work) {
   } catch (const Error& error) {
     print_error(info, error.what());
     return static_cast<int>(error.status);
+  } catch (const std::ios_base::failure&) {
+    const int error = errno;  // of the write that failed a moment ago
+    return guarded(info, [error]() -> int { refuse_write(error); });
   } catch (const std::bad_alloc&) {
     print_error(info, "out of memory");
   } catch (const std::exception& error) {
@@ -79,22 +83,18 @@ int guarded(const ToolInfo& info, const std::function<int()>& work) {
   return static_cast<int>(ExitStatus::failed);
 }
 
-void put(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
 // Does what an action asks for; false when there is none.
 bool act(const ToolInfo& info, const OptionTable& table, const CommonOptions& common) {
   if (common.help) {
-    put(help_text(info, table));
+    std::cout << help_text(info, table);
   } else if (common.version) {
-    put(version_text(info.name));
+    std::cout << version_text(info.name);
   } else if (common.print_man) {
-    put(man_options(table));
+    std::cout << man_options(table);
   } else if (common.print_completion == Shell::bash) {
-    put(bash_completion(info, table));
+    std::cout << bash_completion(info, table);
   } else if (common.print_completion == Shell::zsh) {
-    put(zsh_completion(info, table));
+    std::cout << zsh_completion(info, table);
   } else {
     return false;
   }
@@ -137,7 +137,7 @@ void require_not_terminal(const io::OutputFile& output) {
 void flush_standard_output() {
   errno = 0;
   std::cout.flush();
-  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (failed) refuse_write(errno != 0 ? errno : EIO);
 }
 
@@ -147,6 +147,7 @@ int run_tool(const ToolInfo& info, OptionTable& table, const std::function<int(C
              const char* const* argv) {
   occupy_closed_streams();
   ignore_write_signals();
+  std::cout.exceptions(std::ios_base::badbit);
   log::configure(info.name, log::Level::normal);
   CommonOptions common;
   common.declare(table);
@@ -159,11 +160,11 @@ int run_tool(const ToolInfo& info, OptionTable& table, const std::function<int(C
     context.command_line = as_command_line(info, argc, argv);
     return run(context);
   });
-  const int closing_status = guarded(info, [] {
+  if (status != 0) return status;  // one error, one line
+  return guarded(info, [] {
     close_standard_output();
     return 0;
   });
-  return status != 0 ? status : closing_status;
 }
 
 }  // namespace detail

@@ -69,8 +69,9 @@ ValueType<Index> count(Index low) {
 }
 
 ValueType<Index> bytes(Index low) {
-  return {
-      .metavar = "BYTES", .parse = [low](std::string_view t) { return parse_bytes(t, {low}); }, .format = format_index};
+  return {.metavar = "BYTES",
+          .parse = [low](std::string_view t) { return parse_bytes(t, {low}); },
+          .format = [](const Index& value) { return format_bytes(value); }};
 }
 
 ValueType<Length> length(Index low) {

@@ -120,6 +120,11 @@ TEST_CASE("numbers: bytes") {
   CHECK(parse_bytes("500MB") == 500000000);
   CHECK(parse_bytes("4Gi") == 4294967296);
   CHECK(parse_bytes("1.5GiB") == 1610612736);
+  for (const Index size : {Index{0}, Index{1000}, Index{1024}, Index{1536}, Index{1} << 30, Index{1} << 50}) {
+    CHECK(parse_bytes(format_bytes(size)) == size);
+  }
+  CHECK(format_bytes(Index{4} << 30) == "4Gi");
+  CHECK(format_bytes(1536) == "1536");
   for (const char* text : {"", "B", "-1", "4GiBB", "4Gb", "much"}) {
     INFO(text);
     CHECK(refusal([&] { parse_bytes(text); }).find("size in bytes") != std::string::npos);
