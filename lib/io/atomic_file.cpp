@@ -133,10 +133,6 @@ void OutputFile::write(std::string_view bytes) {
   write_fully(fd_, bytes, name());
 }
 
-std::string OutputFile::working_path() const {
-  return temporary_path_.empty() ? descriptor_path(fd_) : temporary_path_;
-}
-
 bool OutputFile::is_terminal() const {
   return ::isatty(fd_) == 1;
 }
@@ -186,10 +182,6 @@ SpoolFile::SpoolFile() {
 
 SpoolFile::~SpoolFile() {
   ::close(fd_);
-}
-
-std::string SpoolFile::working_path() const {
-  return descriptor_path(fd_);
 }
 
 void SpoolFile::write(std::string_view bytes) {

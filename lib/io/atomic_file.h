@@ -35,10 +35,8 @@ class OutputFile : public ByteSink {
   // False when bytes go straight to a stream.
   bool is_atomic() const { return !final_path_.empty(); }
 
-  // The open descriptor, and a path under which this process can open the unfinished file a second time. Only when
-  // is_atomic().
+  // Of the file or stream that is being written.
   int descriptor() const { return fd_; }
-  std::string working_path() const;
 
  private:
   void open_stream(const std::string& path);
@@ -63,7 +61,6 @@ class SpoolFile {
   SpoolFile& operator=(const SpoolFile&) = delete;
 
   int descriptor() const { return fd_; }
-  std::string working_path() const;  // under which this process can open it again
   void write(std::string_view bytes);
 
  private:

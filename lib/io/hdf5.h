@@ -2,6 +2,9 @@
 // HDF5's error stack turned into one bam::Error "FILE: OBJECT: what is wrong". Files are written in the 1.10 format,
 // with a checksum on every chunk and without object times, so that the same content gives the same bytes.
 // File locks are not used: readers see only finished files, and locks fail on many cluster file systems.
+// The library is not made for threads: use it from one at a time. Nor is it made for damaged files: some flipped bytes
+// make it write outside its buffers (strings in 1.10.8), so what comes from outside is a checkpoint, whose digest is
+// verified first.
 #pragma once
 
 #include <cstdint>
@@ -86,22 +89,30 @@ class Hdf5Group {
   std::unique_ptr<Handle> handle_;
 };
 
+struct Hdf5Storage;
+
 // A file; the object itself is its root group.
 class Hdf5File : public Hdf5Group {
  public:
-  // For reading. Messages call the file `name` (the path itself when empty).
-  static Hdf5File open(const std::string& path, const std::string& name = "");
+  // For reading. Throws Error: missing, a folder, empty, not HDF5.
+  static Hdf5File open(const std::string& path);
 
-  // A new one, or an existing one emptied, with `user_block` bytes (0, 512, 1024, ...) at the front that HDF5 leaves
-  // alone.
-  static Hdf5File create(const std::string& path, const std::string& name = "", Index user_block = 0);
+  // A new one, or an existing one emptied, for scratch and tests: it is not atomic. Results go through OutputFile.
+  static Hdf5File create(const std::string& path);
 
-  // Writes what is buffered and closes; Error when that fails (full disk). Groups of the file must be gone by then.
-  // The destructor closes too, silently.
+  // On the file of an open descriptor; messages call it `name`. HDF5 leaves the first `user_block` bytes (0, 512,
+  // 1024, ...) alone.
+  static Hdf5File open(int descriptor, const std::string& name);
+  static Hdf5File create(int descriptor, const std::string& name, Index user_block);
+
+  // Writes what is buffered and closes; Error when that or an earlier write failed (full disk), std::logic_error when
+  // a group is still open. The destructor closes too, silently.
   void close();
 
  private:
   using Hdf5Group::Hdf5Group;
+  static Hdf5File open_on(std::shared_ptr<Hdf5Storage> storage, const std::string& name);
+  static Hdf5File create_on(std::shared_ptr<Hdf5Storage> storage, const std::string& name, Index user_block);
 };
 
 }  // namespace bam::io
