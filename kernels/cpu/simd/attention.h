@@ -46,10 +46,10 @@ struct AttentionKernels {
   // Queries [first, first + count) of all heads that share (batch, kv_head), any count: writes their dq, adds to sums.
   void (*backward)(const AttentionBackward& call, Index batch, Index kv_head, Index first, Index count,
                    const AttentionSums& sums, float* scratch);
-  // Rows [first, first + count) of (batch, kv_head) of to [B,S,Hkv,d] = the sum of the parts, each [S, stride], in
-  // order.
+  // Rows [first, first + count) of (batch, kv_head) of to [B,S,Hkv,d] = the sum, in order, of part_count arrays
+  // [S, stride] that stand part_stride floats apart. row: scratch of one row.
   void (*store_keys)(const AttentionInputs& in, Index batch, Index kv_head, Index first, Index count,
-                     const float* const* parts, Index part_count, void* to, float* scratch);
+                     const float* parts, Index part_stride, Index part_count, void* to, float* row);
   Index (*forward_scratch)(Index dim);  // floats of scratch
   Index (*backward_scratch)(Index dim, Index keys);
   Index (*stride)(Index dim);

@@ -355,17 +355,14 @@ void backward_block(const HeadTask& h, Index first, Index count, const Attention
 }  // namespace
 
 void attention_store_keys(const AttentionInputs& in, Index batch, Index kv_head, Index first, Index count,
-                          const float* const* parts, Index part_count, void* to, float* scratch) {
+                          const float* parts, Index part_stride, Index part_count, void* to, float* row) {
   const Index ld = padded_stride(in.dim);
   for (Index j = first; j < first + count; ++j) {
-    const float* row = parts[0] + j * ld;
-    if (part_count > 1) {
-      for (Index c = 0; c < in.dim; c += kLanes) {
-        Vec sum = load(row + c);
-        for (Index part = 1; part < part_count; ++part) sum += load(parts[part] + j * ld + c);
-        store(scratch + c, sum);
-      }
-      row = scratch;
+    const float* from = parts + j * ld;
+    for (Index c = 0; c < in.dim; c += kLanes) {
+      Vec sum = load(from + c);
+      for (Index part = 1; part < part_count; ++part) sum += load(from + part * part_stride + c);
+      store(row + c, sum);
     }
     store_row(in, row, to, ((batch * in.keys + j) * in.kv_heads + kv_head) * in.dim);
   }

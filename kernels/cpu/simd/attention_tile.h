@@ -39,7 +39,7 @@ void attention_forward(const AttentionForward& call, Index batch, Index head, In
 void attention_backward(const AttentionBackward& call, Index batch, Index kv_head, Index first, Index count,
                         const AttentionSums& sums, float* scratch);
 void attention_store_keys(const AttentionInputs& in, Index batch, Index kv_head, Index first, Index count,
-                          const float* const* parts, Index part_count, void* to, float* scratch);
+                          const float* parts, Index part_stride, Index part_count, void* to, float* row);
 Index attention_forward_scratch(Index dim);
 Index attention_backward_scratch(Index dim, Index keys);
 
