@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <cstdio>
+#include <mutex>
 
 namespace bam::log {
 namespace {
@@ -13,10 +14,12 @@ std::function<void()>& line_callback() {
   static std::function<void()> callback;
   return callback;
 }
+std::mutex line_mutex;  // lines come from worker threads too
 Level current_level = Level::normal;
 
 // One write per line, so that the lines of several processes on one terminal do not mix.
 void put(const std::string& line) {
+  const std::lock_guard lock(line_mutex);
   if (line_callback()) line_callback()();
   const std::string text = tool_prefix() + ": " + line + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -46,6 +49,7 @@ void detail(const std::string& line) {
 }
 
 void before_line(std::function<void()> callback) {
+  const std::lock_guard lock(line_mutex);
   line_callback() = std::move(callback);
 }
 

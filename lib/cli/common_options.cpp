@@ -7,9 +7,10 @@ void CommonOptions::declare(OptionTable& table) {
   OptionGroup& group = table.group("Common");
   group
       .add("device", device, cli::device(),
-           "Where to compute. auto is a GPU where there is one, else the CPU; ref is slow float64 code for testing.")
+           "Where to compute. With auto, on a GPU where there is one, else on the CPU; ref is slow float64 code for "
+           "testing.")
       .add("threads", threads, or_word(integer({1, 4096}), "all", 0),
-           "Threads to compute with. all is one for each processor core that this process may run on.")
+           "Threads to compute with; all is one for each processor core that this process may run on.")
       .add("seed", seed, cli::seed(), "Seed of everything random: the same seed gives the same result.")
       .add("config", config, optional(path(), "none"),
            "Read further options from FILE, lines of the form 'key = value'. The command line wins over the file, and "

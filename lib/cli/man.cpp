@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 
@@ -24,24 +25,36 @@ std::string escaped(std::string_view text, bool is_prose) {
 
 // One argument of a macro: quoted where it has blanks, and never taken for a macro (.Ar No) or for punctuation.
 std::string argument(std::string_view text) {
-  const bool may_mean_more = text.size() <= 2 || (text.size() == 3 && std::isupper(text[0]) != 0);
+  const bool is_number = std::isdigit(static_cast<unsigned char>(text.front())) != 0;
+  const bool may_mean_more = !is_number && text.size() <= 2;
   std::string safe = may_mean_more ? "\\&" : "";
   safe += escaped(text, false);
   if (text.find(' ') == std::string_view::npos) return safe;
   return '"' + safe + '"';
 }
 
-// A sentence a line, as mdoc wants it.
+// One sentence, in lines of at most 78 characters.
+void put_sentence(std::ostream& out, std::string_view sentence) {
+  constexpr std::size_t kWidth = 78;
+  while (!sentence.empty()) {
+    std::size_t end = sentence.size() <= kWidth ? sentence.size() : sentence.rfind(' ', kWidth);
+    if (end == std::string_view::npos) end = sentence.size();
+    const bool looks_like_request = sentence.front() == '.' || sentence.front() == '\'';
+    out << (looks_like_request ? "\\&" : "") << escaped(sentence.substr(0, end), true) << "\n";
+    sentence.remove_prefix(std::min(end + 1, sentence.size()));
+  }
+}
+
+// Each sentence begins a line, as mdoc wants it.
 void put_sentences(std::ostream& out, std::string_view text) {
   while (!text.empty()) {
     std::size_t end = 0;
     do {
       end = text.find(". ", end + 1);
     } while (end != std::string_view::npos && std::isupper(static_cast<unsigned char>(text[end + 2])) == 0);
-    const std::string line = escaped(text.substr(0, end == std::string_view::npos ? end : end + 1), true);
-    const bool looks_like_request = line.starts_with('.') || line.starts_with('\'');
-    out << (looks_like_request ? "\\&" : "") << line << "\n";
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 2);
+    const std::size_t size = end == std::string_view::npos ? text.size() : end + 1;
+    put_sentence(out, text.substr(0, size));
+    text.remove_prefix(std::min(size + 1, text.size()));
   }
 }
 

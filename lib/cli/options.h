@@ -177,7 +177,7 @@ struct TableOptions {
 // -o: "-" is standard output.
 struct OutputOption {
   std::string path = "-";
-  void declare(OptionTable& table, std::string help = "Where the result goes. - is standard output.");
+  void declare(OptionTable& table, std::string help = "Where the result goes; - is standard output.");
 };
 
 }  // namespace bam::cli

@@ -77,9 +77,7 @@ void Progress::update(Index done, Index rate_done, std::string_view note) {
 }
 
 void Progress::clear() {
-  if (!drawn_) return;
-  surroundings_.write("\r\033[K");
-  drawn_ = false;
+  if (drawn_.exchange(false)) surroundings_.write("\r\033[K");
 }
 
 std::string Progress::line(Index done, Index rate_done, std::string_view note) const {

@@ -7,6 +7,7 @@
 //   120/1000 steps (12%)  45.6k tokens/s  3m05s left  loss 3.21
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -56,7 +57,7 @@ class Progress {
   Surroundings surroundings_;
   double begin_s_ = 0;
   double next_s_ = 0;
-  bool drawn_ = false;
+  std::atomic<bool> drawn_{false};  // a log line of another thread wipes
 };
 
 }  // namespace bam::cli

@@ -59,7 +59,7 @@ struct DemoOptions {
         .add("border-targets", border, yes_no(), "Whether targets across a border count: yes as the authors do.")
         .flag("dry-run,n", dry_run, "Only say what would be done.");
     options.group("Deeds")
-        .add("message", message, text(), "What an error says.")
+        .add("message", message, text(), "What an error says. Of \"a\\nb\", e.g. --x and .y remain as they are: '.Ar'.")
         .add("lines", lines, count(0), "How many lines to print.");
     table.declare(options);
     output.declare(options);
