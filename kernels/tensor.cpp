@@ -46,7 +46,10 @@ Index Shape::count() const {
 
 std::string Shape::text() const {
   std::string out = "[";
-  for (int axis = 0; axis < rank_; ++axis) out += (axis > 0 ? "," : "") + std::to_string((*this)[axis]);
+  for (int axis = 0; axis < rank_; ++axis) {
+    if (axis > 0) out += ',';
+    out += std::to_string((*this)[axis]);
+  }
   return out + "]";
 }
 

@@ -1,0 +1,50 @@
+// How far a backend may be from ref, as rules: about twice the error that the plain version of the op makes in the low
+// precision (the textbook loop in float, sums in order), plus a floor of a few roundings. Nothing here is widened to
+// make a test pass without a reason in writing.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/tensor.h"
+
+namespace bam::test {
+
+// What one entry may be off by.
+struct Tolerance {
+  double of_entry = 0;    // times its own size
+  double of_largest = 0;  // times the size of the tensor's largest entry
+  double absolute = 0;    // where the result is a difference of larger numbers, whose size the test knows
+
+  double allowed(double entry, double largest) const {
+    return of_entry * std::abs(entry) + of_largest * largest + absolute;
+  }
+  Tolerance operator+(const Tolerance& other) const {
+    return {of_entry + other.of_entry, of_largest + other.of_largest, absolute + other.absolute};
+  }
+};
+
+inline constexpr Tolerance kExact{};
+
+// Half a unit in the last place, relative: 24 bits and 8 bits of significand.
+inline double roundoff(DType dtype) {
+  return dtype == DType::bf16 ? 0x1p-8 : 0x1p-24;
+}
+
+// A result that was right before it was rounded once.
+inline Tolerance rounding(DType dtype) {
+  return {.of_entry = 1.001 * roundoff(dtype)};
+}
+
+// A result of `steps` float operations that do not cancel, rounded to dtype at the end.
+inline Tolerance few_roundings(DType dtype, double steps) {
+  return rounding(dtype) + Tolerance{.of_entry = steps * roundoff(DType::f32)};
+}
+
+// A sum of `terms` products of independent normal numbers, each product of deviation `size`, rounded to dtype. The
+// plain float loop is off by 1.6 to 2.8 terms size roundoff at worst (measured, 3 to 4096 terms, 12900 sums each):
+// partial sums grow as sqrt(k), and so do their roundings, sqrt(k) of which add up.
+inline Tolerance sum_of_products(DType dtype, Index terms, double size = 1.0) {
+  return few_roundings(dtype, 1) + Tolerance{.absolute = 5 * roundoff(DType::f32) * static_cast<double>(terms) * size};
+}
+
+}  // namespace bam::test
