@@ -1,0 +1,168 @@
+#include "prior/init.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <optional>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+namespace bam {
+namespace {
+
+std::optional<double> parse_finite(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::vector<double> linear(double first, double last, Index count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) {
+    const double share = count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 0.0;
+    values[static_cast<std::size_t>(i)] = first + share * (last - first);
+  }
+  return values;
+}
+
+// "NAME:A:B" -> (A, B).
+std::optional<std::pair<double, double>> two_arguments(std::string_view specification, std::string_view name) {
+  const auto parts = split(specification, ':');
+  if (parts.size() != 3 || parts[0] != name) return std::nullopt;
+  const auto a = parse_finite(parts[1]);
+  const auto b = parse_finite(parts[2]);
+  if (!a || !b) return std::nullopt;
+  return std::pair(*a, *b);
+}
+
+std::vector<double> slopes_of_power_of_two(Index heads) {
+  std::vector<double> slopes;
+  for (Index h = 1; h <= heads; ++h)
+    slopes.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(heads)));
+  return slopes;
+}
+
+}  // namespace
+
+std::vector<double> alibi_slopes(Index heads) {
+  Index power = 1;
+  while (power * 2 <= heads) power *= 2;
+  std::vector<double> slopes = slopes_of_power_of_two(power);
+  const std::vector<double> finer = slopes_of_power_of_two(2 * power);
+  for (std::size_t i = 0; static_cast<Index>(slopes.size()) < heads; i += 2) slopes.push_back(finer[i]);
+  return slopes;
+}
+
+std::vector<HeadPrior> authors_prior(Index heads) {
+  std::vector<HeadPrior> priors;
+  for (const double slope : alibi_slopes(heads)) priors.push_back({.shape = 1, .scale = std::log(slope), .loc = 0});
+  return priors;
+}
+
+std::vector<HeadPrior> spread_prior(Index heads) {
+  const Index retrieval = std::max<Index>(heads > 1 ? 1 : 0, heads / 4);
+  const Index previous = (heads - retrieval + 1) / 2;
+  std::vector<HeadPrior> priors;
+  for (Index k = 1; k <= previous; ++k)
+    priors.push_back({.shape = 1, .scale = 0, .loc = -std::asinh(static_cast<double>(k) / 2)});
+  for (Index i = 0; previous + i < heads - retrieval; ++i) {
+    priors.push_back({.shape = 1, .scale = -static_cast<double>(2 * i + 1) * std::log(2.0), .loc = 0});
+  }
+  for (Index i = 0; i < retrieval; ++i) priors.push_back({.shape = -0.5, .scale = 0, .loc = 0});
+  return priors;
+}
+
+std::vector<double> values_by_head(std::string_view specification, Index heads, std::uint64_t seed) {
+  const auto count = static_cast<std::size_t>(heads);
+  if (const auto number = parse_finite(specification)) return std::vector<double>(count, *number);
+  if (specification == "slopes") {
+    std::vector<double> values = alibi_slopes(heads);
+    for (double& value : values) value = std::log(value);
+    return values;
+  }
+  if (const auto ends = two_arguments(specification, "linear")) return linear(ends->first, ends->second, heads);
+  if (const auto moments = two_arguments(specification, "normal")) {
+    Rng rng(seed);
+    std::vector<double> values(count);
+    for (double& value : values) value = moments->first + moments->second * rng.normal();
+    return values;
+  }
+  std::vector<double> values;
+  for (const std::string_view part : split(specification, ',')) {
+    const auto number = parse_finite(part);
+    if (!number) {
+      throw UsageError("'" + std::string(specification) +
+                       "' is not a value by head, expected a number, a list, slopes, linear:A:B or normal:MEAN:SD");
+    }
+    values.push_back(*number);
+  }
+  if (values.size() != count) {
+    throw UsageError("'" + std::string(specification) + "' names " + std::to_string(values.size()) +
+                     " heads, expected " + std::to_string(heads));
+  }
+  return values;
+}
+
+std::vector<std::vector<HeadPrior>> read_prior_table(const std::string& path, Index layers, Index heads) {
+  std::ifstream file(path);
+  if (!file) throw Error(path + ": cannot be opened, expected a table of priors");
+  std::vector<std::vector<HeadPrior>> table(static_cast<std::size_t>(layers),
+                                            std::vector<HeadPrior>(static_cast<std::size_t>(heads)));
+  std::vector<bool> seen(static_cast<std::size_t>(layers * heads), false);
+  std::string line;
+  std::getline(file, line);
+  const auto columns = split(line, '\t');
+  const auto column = [&](std::string_view name) {
+    const auto at = std::find(columns.begin(), columns.end(), name);
+    if (at == columns.end())
+      throw Error(path + ":1: no column '" + std::string(name) + "', expected layer, head, shape, scale, loc");
+    return static_cast<std::size_t>(at - columns.begin());
+  };
+  const std::size_t at[] = {column("layer"), column("head"), column("shape"), column("scale"), column("loc")};
+  const std::size_t width = columns.size();
+  for (Index number = 2; std::getline(file, line); ++number) {
+    const std::string where = path + ":" + std::to_string(number) + ": ";
+    const auto fields = split(line, '\t');
+    if (fields.size() != width)
+      throw Error(where + std::to_string(fields.size()) + " fields, expected " + std::to_string(width));
+    double values[5];
+    for (int i = 0; i < 5; ++i) {
+      const auto value = parse_finite(fields[at[i]]);
+      if (!value) throw Error(where + "'" + std::string(fields[at[i]]) + "' is not a number");
+      values[i] = *value;
+    }
+    if (values[0] < 0 || values[0] >= static_cast<double>(layers) || values[1] < 0 ||
+        values[1] >= static_cast<double>(heads) || values[0] != std::floor(values[0]) ||
+        values[1] != std::floor(values[1])) {
+      throw Error(where + "no such layer and head, the model has " + std::to_string(layers) + " layers of " +
+                  std::to_string(heads) + " heads");
+    }
+    const auto layer = static_cast<std::size_t>(values[0]);
+    const auto head = static_cast<std::size_t>(values[1]);
+    const std::size_t cell = layer * static_cast<std::size_t>(heads) + head;
+    if (seen[cell]) throw Error(where + "layer and head appear twice");
+    seen[cell] = true;
+    table[layer][head] = {values[2], values[3], values[4]};
+  }
+  const auto missing = std::find(seen.begin(), seen.end(), false);
+  if (missing != seen.end()) {
+    const Index cell = missing - seen.begin();
+    throw Error(path + ": no row for layer " + std::to_string(cell / heads) + " head " + std::to_string(cell % heads));
+  }
+  return table;
+}
+
+}  // namespace bam

@@ -1,0 +1,39 @@
+// Where a model's positional priors start. One HeadPrior per head, in the stored (unconstrained) parameters of
+// ops/prior.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+
+namespace bam {
+
+struct HeadPrior {
+  double shape = 1;  // beta
+  double scale = 0;  // ln of the factor before x^shape; alpha = exp(-scale / shape)
+  double loc = 0;    // mu = 2 sinh(loc)
+};
+
+// ALiBi's slopes (arXiv 2108.12409): r, r^2, ... with r = 2^(-8/heads) for a power of two; otherwise the slopes of the
+// largest power of two P below, then every second slope of 2P.
+std::vector<double> alibi_slopes(Index heads);
+
+// The authors' start: shape 1, scale = ln(slope), loc 0, which is ALiBi to the floor of ops/prior.h.
+std::vector<HeadPrior> authors_prior(Index heads);
+
+// Heads with a role from the first step: three eighths look exactly 1, 2, 3, ... tokens back (mu = -k, shape 1), three
+// eighths are local (mu = 0, slopes 1/2, 1/8, 1/32, ...), a quarter retrieve (shape -0.5: what is near is suppressed).
+std::vector<HeadPrior> spread_prior(Index heads);
+
+// Values by head from a specification: a number, a list of `heads` numbers, "slopes" (ln of ALiBi's slopes),
+// "linear:A:B" (from A to B over the heads), "normal:MEAN:SD" (seeded).  Throws UsageError.
+std::vector<double> values_by_head(std::string_view specification, Index heads, std::uint64_t seed);
+
+// A table with a header row and columns layer, head, shape, scale, loc (tab-separated; layer and head from 0, every
+// head of every layer once; for a global prior the layer column is 0 throughout). Result [layers][heads].  Throws Error
+// with file and line.
+std::vector<std::vector<HeadPrior>> read_prior_table(const std::string& path, Index layers, Index heads);
+
+}  // namespace bam
