@@ -2,8 +2,8 @@
 //
 // BPE merges two neighbours only into a piece of the vocabulary. So nothing is ever merged across two characters that
 // no piece holds side by side, and the order of merges on one side does not depend on the other. That needs a
-// normaliser that treats each character by itself. The library needs about 200 bytes of memory per byte of text, and
-// its time grows faster than the text, so cutting is worth it from some ten thousand bytes on.
+// normaliser that treats each character by itself. The library needs about 120 bytes of memory per byte of text, and
+// its time grows faster than the text.
 #pragma once
 
 #include <cstdint>

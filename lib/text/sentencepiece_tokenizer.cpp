@@ -13,8 +13,9 @@ namespace {
 
 using sentencepiece::SentencePieceProcessor;
 
-// Texts are cut into parts of at most this size where they can be.
-constexpr std::size_t kPartBytes = 32 * 1024;
+// Texts are cut into parts of at most this size where they can be. Measured on a book of 3.3 MB with Mistral v3, one
+// thread: 2.5 s in parts of 1 to 8 KiB, 2.8 s of 32 KiB, 6 s of 1 MiB.
+constexpr std::size_t kPartBytes = 4 * 1024;
 constexpr std::size_t kPartIds = 64 * 1024;
 
 // The library counts bytes of the normalised text, up to three times as many, in 32 bits.

@@ -191,7 +191,7 @@ TEST_CASE("checkpoint: without commit, or on a full disk, the old one stays and 
   }
 }
 
-TEST_CASE("checkpoint: a writer killed at any time leaves a whole checkpoint and no litter") {
+TEST_CASE("checkpoint: a writer killed at any time leaves a whole checkpoint") {
   const ScratchFolder folder;
   const std::string path = folder / "a.h5";
   constexpr Index kCount = 50000;

@@ -7,7 +7,10 @@
 #include <thread>
 
 #include "base/rng.h"
+#include "io/bytes.h"
+#include "io/frame_compressor.h"
 #include "io/sha256.h"
+#include "io/shard_format.h"
 #include "support/catch.h"
 #include "support/files.h"
 
@@ -74,6 +77,52 @@ std::vector<Token> read_random(ShardFile& file) {
   file.read(0, tokens);
   return tokens;
 }
+
+// A shard put together by hand, with every digest right, so that only the checks of its content can refuse it.
+struct Forgery {
+  ShardHeader header = header_of(100);
+  std::string blob = pack_tokenizer_files(kFiles);
+  std::vector<std::pair<std::string, std::uint32_t>> frames;  // compressed, content size in the seek table
+  Index tokens = 0;
+  Index documents = 0;
+
+  Forgery() {
+    header.frame_tokens = 20;
+    header.tokenizer_sha256 = sha256_hex(blob);
+  }
+
+  void add(const std::vector<Token>& ids) {
+    std::string content;
+    for (const Token id : ids) {
+      content += static_cast<char>(id & 0xFF);
+      content += static_cast<char>(id >> 8);
+    }
+    FrameCompressor compressor(3, 1);
+    compressor.submit(content);
+    frames.emplace_back(compressor.take().compressed, static_cast<std::uint32_t>(content.size()));
+    tokens += std::ssize(ids);
+    documents += std::count(ids.begin(), ids.end(), header.bos_id);
+  }
+
+  std::string bytes() const {
+    const std::string head =
+        shard_format::skippable_frame(shard_format::kHeaderMagic, shard_format::encode_header(header));
+    const std::string files = shard_format::skippable_frame(shard_format::kTokenizerMagic, blob);
+    std::string all = head + files;
+    std::vector<shard_format::SeekEntry> entries = {{static_cast<std::uint32_t>(head.size()), 0},
+                                                    {static_cast<std::uint32_t>(files.size()), 0}};
+    for (const auto& [compressed, content] : frames) {
+      entries.push_back({static_cast<std::uint32_t>(compressed.size()), content});
+      all += compressed;
+    }
+    Sha256 digest;
+    digest.update(all);
+    Sha256 index;
+    index.update(head + files);
+    const auto tail = shard_format::make_tail(tokens, documents, entries, std::move(digest), std::move(index));
+    return all + tail.totals_frame + tail.seek_table_frame;
+  }
+};
 
 // Everything a file of these bytes says at random access, or the error.
 std::string open_and_read(const std::string& path, const std::vector<Token>& expected) {
@@ -319,8 +368,6 @@ TEST_CASE("shard: ids outside the vocabulary are refused by the writer and by th
     CHECK(contains(error_of([&] { writer.append(tokens); }), "token id " + std::to_string(bad)));
   }
   CHECK(writer.tokens() == 0);
-  // A writer that lied: the header's vocabulary made smaller, every digest made to fit, is beyond this test's reach, so
-  // the readers are asked through a header they must refuse first.
   for (const Index vocab_size : {Index{0}, Index{-1}, Index{65537}, Index{1} << 40}) {
     ShardHeader header = header_of(100);
     header.vocab_size = vocab_size;
@@ -329,6 +376,124 @@ TEST_CASE("shard: ids outside the vocabulary are refused by the writer and by th
   ShardHeader bos = header_of(100);
   bos.bos_id = 100;
   CHECK(contains(error_of([&] { shard_of({}, bos); }), "special token id 100"));
+}
+
+TEST_CASE("shard: content that cannot be is refused although every digest is right") {
+  const ScratchFolder folder;
+  const std::vector<Token> full = some_tokens(20, 100);
+  const auto check = [&](const Forgery& forgery, const std::string& complaint) {
+    INFO(complaint);
+    const std::string bytes = forgery.bytes();
+    CHECK(contains(error_of([&] { read_stream(bytes); }), complaint));
+    spit(folder / "x", bytes);
+    CHECK(error_of([&] {
+            ShardFile file(folder / "x");
+            read_random(file);
+            file.validate();
+          }) != "no error");
+  };
+  Forgery good;
+  good.add(full);
+  good.add({kBos, 5});
+  spit(folder / "good", good.bytes());
+  CHECK(read_stream(good.bytes()).size() == 22);
+  CHECK(error_of([&] { ShardFile(folder / "good").validate(); }) == "no error");
+
+  Forgery id = good;
+  id.frames.pop_back();
+  id.add({kBos, 100});
+  id.tokens = 22;
+  check(id, "token id 100, expected less than vocab_size 100");
+  Forgery early;
+  early.add({kBos, 5});
+  early.add(full);
+  check(early, "a short frame that is not the last");
+  Forgery large;
+  large.add(some_tokens(21, 100));
+  check(large, "a data frame of 42 bytes, expected ids of 2 bytes, 1 to 20");
+  Forgery tokens = good;
+  tokens.tokens = 23;
+  check(tokens, "22 tokens in " + std::to_string(good.documents) + " documents, expected 23 tokens");
+  Forgery documents = good;
+  documents.documents += 1;
+  check(documents, "documents, expected 22 tokens in " + std::to_string(good.documents + 1));
+  Forgery unchecked = good;
+  unchecked.frames[0].first[4] = static_cast<char>(unchecked.frames[0].first[4] ^ 4);
+  unchecked.frames[0].first.resize(unchecked.frames[0].first.size() - 4);
+  check(unchecked, "expected a zstd frame with a checksum");
+  Forgery lie = good;
+  lie.frames[0].first[5] = 38;  // content size in the frame's head, and in the seek table
+  lie.frames[0].second = 38;
+  lie.frames.pop_back();
+  lie.tokens = 19;
+  check(lie, "damaged shard");
+  Forgery files = good;
+  files.blob = pack_tokenizer_files({});
+  check(files, "the tokenizer's files do not have the digest of the header");
+  Forgery no_list = good;
+  no_list.blob = "no list";
+  no_list.header.tokenizer_sha256 = sha256_hex(no_list.blob);
+  check(no_list, "damaged list of tokenizer files");
+  Forgery entry = good;
+  entry.frames[1].second = 6;
+  check(entry, "its bytes do not have its digest");
+}
+
+TEST_CASE("shard: headers that cannot be") {
+  const std::string good = shard_format::encode_header([] {
+    ShardHeader header = header_of(100);
+    header.frame_tokens = 20;
+    return header;
+  }());
+  CHECK(shard_format::decode_header(good, "x").vocab_size == 100);
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string json = good;
+    REQUIRE(contains(json, from));
+    json.replace(json.find(from), from.size(), to);
+    return error_of([&] { shard_format::decode_header(json, "x"); });
+  };
+  CHECK(contains(changed("bam-tokens", "other"), "x: not a token shard"));
+  CHECK(changed("\"version\":1", "\"version\":2") == "x: token shard of version 2, expected version 1");
+  CHECK(changed("\"u16\"", "\"u8\"") == "x: ids of type 'u8', expected u16 or u32");
+  CHECK(contains(changed("\"vocab_size\":100", "\"vocab_size\":65537"), "vocab_size 65537, expected 1 to 65536"));
+  CHECK(contains(changed("\"vocab_size\":100", "\"vocab_size\":0"), "vocab_size 0"));
+  CHECK(contains(changed("\"vocab_size\":100", "\"vocab_size\":1e3"), "expected an integer named 'vocab_size'"));
+  CHECK(contains(changed("\"bos_id\":1", "\"bos_id\":-1"), "special token id -1"));
+  CHECK(contains(changed("\"bos_id\":1", "\"bos_id\":null"), "expected an integer named 'bos_id'"));
+  CHECK(contains(changed("\"eos_id\":2", "\"eos_id\":100"), "special token id 100, expected less than vocab_size 100"));
+  CHECK(contains(changed("\"eos_id\":2", "\"eos_id\":9999999999"), "special token id 9999999999"));
+  CHECK(contains(changed("\"eos_id\":2,", ""), "named 'eos_id'"));
+  CHECK(contains(changed("\"frame_tokens\":20", "\"frame_tokens\":9999999"), "frame_tokens 9999999"));
+  CHECK(contains(changed("\"kind\":\"bytes\"", "\"kind\":7"), "expected a string named 'kind'"));
+  CHECK(contains(changed("{", "["), "expected a JSON object"));
+  CHECK(changed("\"version\":1", "\"version\":1,\"later\":[1,{}]") == "no error");
+  for (const std::string& json : {std::string(), std::string("7"), std::string("{}"), std::string(60000, '[')}) {
+    CHECK(error_of([&] { shard_format::decode_header(json, "x"); }) != "no error");
+  }
+}
+
+TEST_CASE("shard: a file with a seek table that promises too much") {
+  const ScratchFolder folder;
+  Forgery good;
+  good.add(some_tokens(20, 100));
+  const std::string bytes = good.bytes();
+  const auto with_table = [&](const std::vector<shard_format::SeekEntry>& entries) {
+    spit(folder / "x", bytes + shard_format::encode_seek_table(entries));
+    return error_of([&] { ShardFile file(folder / "x"); });
+  };
+  constexpr std::uint32_t kMost = 0xFFFFFFFF;
+  CHECK(contains(with_table({{kMost, 0}, {kMost, 0}, {kMost, kMost}, {kMost, 0}}), "truncated shard"));
+  CHECK(contains(with_table({{kMost, 0}}), "a seek table of 1 frames"));
+  CHECK(contains(with_table({{0, 0}, {0, 0}, {0, 0}}), "damaged shard"));
+  CHECK(contains(with_table({{8, 0}, {8, 0}, {8, 0}}), "damaged shard"));
+  for (const std::uint32_t count : {3U, 1000U, kMost}) {
+    std::string footer;
+    append_u32(footer, count);
+    footer += '\0';
+    append_u32(footer, shard_format::kSeekFooterMagic);
+    spit(folder / "x", bytes + footer);
+    CHECK(contains(error_of([&] { ShardFile file(folder / "x"); }), "damaged shard"));
+  }
 }
 
 TEST_CASE("shard: options outside their range are usage errors") {

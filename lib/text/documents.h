@@ -1,0 +1,94 @@
+// Documents out of text files. Reading (one thread, front to back) and taking records apart (any thread) are separate,
+// so that JSON is parsed where ids are made.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/types.h"
+#include "io/stream.h"
+
+namespace bam::text {
+
+enum class InputFormat {
+  automatic,  // by name: .txt .text are text, .jsonl .ndjson .json are JSON lines; else by content: what begins
+              // with an object ({ and then a quote or }) is JSON lines, anything else text. .zst and .gz are looked
+              // through
+  text,       // a file is one document, every byte of it
+  lines,      // a line is one document, without its LF or CR LF
+  jsonl,      // a line is a JSON object, and one of its fields the document; lines of blanks alone are passed over
+};
+
+struct InputOptions {
+  InputFormat format = InputFormat::automatic;
+  std::string field = "text";
+  Index most_line_bytes = Index{256} << 20;  // a longer line is a problem of that record
+};
+
+// One document, or one part of a document where a text was cut.
+struct Record {
+  std::string bytes;
+  Index line = 0;       // from 1; 0 for text
+  bool begins = true;   // the first part of its document
+  bool ends = true;     // the last part
+  bool has_end = true;  // false for a last line without its newline
+  std::string problem;  // not empty: why `bytes` is not here
+};
+
+// Where a text may be cut: a place in (0, size], or 0 for nowhere (Tokenizer::last_cut).
+using Cutter = std::function<Index(std::string_view)>;
+
+class DocumentReader {
+ public:
+  // "-" is standard input; zstd and gzip are undone. Text is handed out in parts of about a megabyte where `cutter`
+  // finds places, else whole. Throws Error as io::open_decompressed does, also from next().
+  DocumentReader(const std::string& path, const InputOptions& options, Cutter cutter = {});
+  DocumentReader(std::unique_ptr<io::ByteSource> source, const InputOptions& options, Cutter cutter = {});
+
+  // False at the end.
+  bool next(Record& record);
+
+  InputFormat format() const { return format_; }  // never automatic
+  const std::string& name() const { return source_->name(); }
+
+ private:
+  bool fill();
+  InputFormat detect() const;
+  bool next_text(Record& record);
+  bool next_line(Record& record);
+  void take_line(Record& record, std::size_t bytes, bool has_end);
+  bool skip_long_line(Record& record);
+  std::string_view rest() const { return std::string_view(buffer_).substr(position_); }
+
+  std::unique_ptr<io::ByteSource> source_;
+  Cutter cutter_;
+  InputFormat format_;
+  std::size_t most_line_bytes_;
+  std::string buffer_;
+  std::size_t position_ = 0;  // of the first byte not handed out
+  bool at_end_ = false;
+  bool is_inside_text_ = false;
+  bool is_text_done_ = false;
+  Index line_ = 0;
+};
+
+// Takes the text out of records. One per thread.
+class TextExtractor {
+ public:
+  TextExtractor(InputFormat format, std::string field);
+  ~TextExtractor();
+
+  // Sets `text` (valid until the next call, or while the record lives) and returns an empty string; or returns what is
+  // wrong with the record, on one line: not valid JSON, no such field, not a string, not UTF-8, half a surrogate pair.
+  std::string extract(const Record& record, std::string_view& text);
+
+ private:
+  struct Json;
+  InputFormat format_;
+  std::string field_;
+  std::unique_ptr<Json> json_;
+};
+
+}  // namespace bam::text

@@ -1,0 +1,87 @@
+#include "text/shard_output.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/error.h"
+
+namespace bam::text {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".tok.zst";
+
+std::string shard_name(std::size_t number) {
+  constexpr std::size_t kDigits = 5;
+  const std::string digits = std::to_string(number);
+  return std::string(digits.size() < kDigits ? kDigits - digits.size() : 0, '0') + digits + std::string(kSuffix);
+}
+
+// A mixture of two runs would look like one set of shards.
+void prepare_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (error && !fs::is_directory(folder)) throw Error(folder + ": cannot make this folder: " + error.message());
+  fs::directory_iterator entries(folder, error);
+  if (error) throw Error(folder + ": cannot read this folder: " + error.message());
+  for (const fs::directory_entry& entry : entries) {
+    if (entry.path().filename().string().ends_with(kSuffix)) {
+      throw Error(folder + ": holds shards already (" + entry.path().filename().string() +
+                  "), expected a folder without any");
+    }
+  }
+}
+
+}  // namespace
+
+bool ShardOutput::is_folder(const std::string& path) {
+  std::error_code ignored;
+  return path.ends_with('/') || (path != "-" && fs::is_directory(path, ignored));
+}
+
+ShardOutput::ShardOutput(const std::string& path, const Tokenizer& tokenizer, Options options)
+    : tokenizer_(tokenizer), options_(options), path_(path) {
+  if (is_folder(path)) {
+    folder_ = path;
+    while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
+    prepare_folder(folder_);
+  } else {
+    file_ = std::make_unique<io::OutputFile>(path);
+  }
+}
+
+ShardOutput::~ShardOutput() = default;
+
+const io::OutputFile* ShardOutput::single_file() const {
+  return folder_.empty() ? file_.get() : nullptr;
+}
+
+void ShardOutput::append(std::span<const Token> ids, bool ends_document) {
+  if (!writer_) begin_shard();
+  writer_->append(ids);
+  if (!folder_.empty() && ends_document && writer_->tokens() >= options_.shard_tokens) end_shard();
+}
+
+void ShardOutput::begin_shard() {
+  if (!folder_.empty()) {
+    path_ = folder_ + "/" + shard_name(finished_.size());
+    file_ = std::make_unique<io::OutputFile>(path_);
+  }
+  writer_ = std::make_unique<io::ShardWriter>(*file_, shard_header(tokenizer_), tokenizer_.files(), options_.writer);
+}
+
+void ShardOutput::end_shard() {
+  io::ShardTotals totals = writer_->finish();
+  writer_.reset();
+  file_->commit();
+  file_.reset();
+  finished_.push_back({path_, std::move(totals)});
+}
+
+const std::vector<ShardOutput::Finished>& ShardOutput::finish() {
+  if (writer_) end_shard();
+  return finished_;
+}
+
+}  // namespace bam::text

@@ -1,0 +1,57 @@
+// Where ids go: one shard (a file or standard output), or a folder of shards cut between documents.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "io/atomic_file.h"
+#include "io/shard.h"
+#include "text/tokenizer.h"
+
+namespace bam::text {
+
+class ShardOutput {
+ public:
+  struct Options {
+    io::ShardWriter::Options writer;
+    Index shard_tokens = 100'000'000;  // in a folder: a shard ends with the document that reaches so many
+  };
+
+  // `path` is a folder when it ends with "/" or is one: it is made if need be, and its shards are 00000.tok.zst,
+  // 00001.tok.zst, ... Throws Error for a folder that holds shards already, and as io::OutputFile does.
+  // `tokenizer` outlives the output.
+  ShardOutput(const std::string& path, const Tokenizer& tokenizer, Options options);
+  ~ShardOutput();
+
+  static bool is_folder(const std::string& path);
+
+  // The only file, for require_not_terminal; null for a folder.
+  const io::OutputFile* single_file() const;
+
+  void append(std::span<const Token> ids, bool ends_document);
+
+  struct Finished {
+    std::string path;
+    io::ShardTotals totals;
+  };
+  // Ends the last shard. Only then do a single file and the last of a folder get their final names; none does where
+  // there was no id at all.
+  const std::vector<Finished>& finish();
+
+ private:
+  void begin_shard();
+  void end_shard();
+
+  const Tokenizer& tokenizer_;
+  Options options_;
+  std::string folder_;  // empty for a single file
+  std::string path_;    // of the current file
+  std::unique_ptr<io::OutputFile> file_;
+  std::unique_ptr<io::ShardWriter> writer_;
+  std::vector<Finished> finished_;
+};
+
+}  // namespace bam::text

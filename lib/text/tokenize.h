@@ -1,0 +1,62 @@
+// Files to documents to ids, on several threads. The ids and their order do not depend on the number of threads.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "text/documents.h"
+#include "text/tokenizer.h"
+
+namespace bam::text {
+
+enum class OnError { fail, skip };
+
+struct TokenizeOptions {
+  InputOptions input;
+  OnError on_error = OnError::fail;
+  int threads = 1;
+};
+
+struct TokenizeTotals {
+  Index documents = 0;   // with tokens
+  Index tokens = 0;      // BOS and EOS included
+  Index text_bytes = 0;  // of documents with tokens
+  Index empty = 0;       // documents without tokens: nothing in them, or nothing that the normaliser keeps
+  Index skipped = 0;     // records with a problem
+  Index not_utf8 = 0;    // documents with bytes that are not UTF-8, which the tokenizer replaces by U+FFFD
+  Index files = 0;
+  Index read_bytes = 0;  // of records, whatever became of them: for progress
+};
+
+// Takes the ids of one document, or of one part of it; `ends` with the last part.
+using DocumentSink = std::function<void(std::span<const Token> ids, bool ends)>;
+
+// Encodes the documents of all files in order, each with BOS and EOS (encode_document).
+// Records with a problem: fail throws Error "FILE:LINE: ..." once everything before is delivered; skip counts them and
+// warns of the first ten. `progress` is called now and then. Throws what reading, `sink` and `progress` throw.
+TokenizeTotals tokenize_files(const std::vector<std::string>& paths, const Tokenizer& tokenizer,
+                              const TokenizeOptions& options, const DocumentSink& sink,
+                              const std::function<void(const TokenizeTotals&)>& progress = {});
+
+// How much plain text lies in the files, or 0 where that is not known beforehand (pipes, compressed files).
+Index bytes_to_read(const std::vector<std::string>& paths);
+
+// Logs the totals, with a warning where bytes were replaced. Throws Error when there was nothing to encode.
+void report(const TokenizeTotals& totals, double wall_s);
+
+// What became of a record that cannot be used, for tokenize_files and for learning.
+class ProblemPolicy {
+ public:
+  explicit ProblemPolicy(OnError on_error) : on_error_(on_error) {}
+  void report(const std::string& name, Index line, const std::string& problem);
+  Index skipped() const { return skipped_; }
+
+ private:
+  OnError on_error_;
+  Index skipped_ = 0;
+};
+
+}  // namespace bam::text

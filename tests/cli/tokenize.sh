@@ -1,0 +1,194 @@
+#!/bin/bash
+# bam-tokenize: text to shards and back, through files and pipes, and what it says about bad input.
+# shellcheck source=tests/support/shell.sh
+. "$(dirname "$0")/../support/shell.sh"
+
+model=$BAM_SOURCE/tests/data/tokenizers/spm-bpe-1k-bytefallback.model
+nfkc=$BAM_SOURCE/tests/data/tokenizers/spm-bpe-1k-noprefix.model
+quiet() { bam-tokenize -q "$@"; }
+contains() { grep -Eq -- "$2" "$1" || fail "$1 does not match '$2': $(head -c 400 "$1")"; }
+# ids FILE - the ids of a shard on one line, as any zstd and od show them.
+ids() { zstd -dcq "$1" | od -An -v -tu2 -w1000000 | tr -s ' ' | sed 's/^ //; s/ $//'; }
+absent() { [ ! -e "$1" ] || fail "$1 exists"; }
+no_leftovers() { [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left: $(find . -name '*.tmp')"; }
+
+printf '\357\273\277 One line,\r\nanother \0 one: \303\251\344\275\240\n\n' >odd.txt
+i=0
+while [ $i -lt 3000 ]; do
+  echo "The house number $i stands by the sea, and nobody has lived there for $((i * 7)) years."
+  i=$((i + 1))
+done >text.txt
+
+# Documents, BOS, EOS.
+printf 'ab\r\n\nc' >lines.txt
+expect 0 bam-tokenize --tokenizer bytes --input lines lines.txt -o a.tok.zst
+one_line_error '^bam-tokenize: 2 documents, 5 tokens from 3 bytes \(0\.60 bytes a token\), 1 empty document, 0 records skipped, in '
+[ "$(ids a.tok.zst)" = "256 97 98 256 99" ] || fail "ids are $(ids a.tok.zst)"
+expect 0 quiet --tokenizer "$model" --input lines lines.txt -o a.tok.zst
+ids a.tok.zst | grep -Eq '^1 [0-9 ]+ 2 1 [0-9 ]+ 2$' || fail "ids are $(ids a.tok.zst)"
+[ -s err ] && fail "-q wrote to standard error"
+expect 0 quiet --tokenizer "$nfkc" --input lines lines.txt -o a.tok.zst
+ids a.tok.zst | grep -Eq '^1024 ' || fail "no BOS is added above the vocabulary: $(ids a.tok.zst)"
+expect 0 quiet --tokenizer "$nfkc" --bos-token '<pad>' --input lines lines.txt -o a.tok.zst
+ids a.tok.zst | grep -Eq '^2 ' || fail "--bos-token is not used: $(ids a.tok.zst)"
+
+# Round trips, to the byte, from files, pipes and FIFOs, plain and compressed.
+mkfifo fifo
+for tokenizer in bytes "$model"; do
+  for text in odd.txt text.txt; do
+    expect 0 quiet --tokenizer "$tokenizer" "$text" -o a.tok.zst
+    zstd -tq a.tok.zst || fail "zstd -t refuses the shard"
+    bam-tokenize --decode a.tok.zst | cmp -s - "$text" || fail "$text does not come back through $tokenizer"
+    quiet --tokenizer "$tokenizer" <"$text" | bam-tokenize --decode >back.txt
+    same back.txt "$text"
+    zstd -cq "$text" | quiet --tokenizer "$tokenizer" | cmp -s - a.tok.zst || fail "$text.zst differs"
+    gzip -c "$text" >a.gz
+    quiet --tokenizer "$tokenizer" a.gz | cmp -s - a.tok.zst || fail "$text.gz differs"
+    cat "$text" >fifo &
+    quiet --tokenizer "$tokenizer" fifo | cmp -s - a.tok.zst || fail "$text through a FIFO differs"
+    quiet --tokenizer "$tokenizer" "$text" -o fifo &
+    bam-tokenize --decode fifo | cmp -s - "$text" || fail "a shard through a FIFO differs"
+    wait
+  done
+done
+quiet --tokenizer bytes text.txt --input lines | bam-tokenize --decode --input lines | cmp -s - text.txt || fail "lines do not come back"
+printf '{"id":1,"body":"a\\nb"}\n{"body":"\\u00e9"}\n' | quiet --tokenizer bytes --field body |
+  bam-tokenize --decode --input jsonl --field body >out
+[ "$(cat out)" = "$(printf '{"body":"a\\nb"}\n{"body":"\303\251"}')" ] || fail "JSON lines come back as $(cat out)"
+
+# The bytes do not depend on the number of threads.
+for tokenizer in bytes "$model"; do
+  for input in text lines; do
+    quiet --tokenizer "$tokenizer" --input $input --threads 1 text.txt -o one.tok.zst
+    quiet --tokenizer "$tokenizer" --input $input --threads 5 text.txt -o five.tok.zst
+    same one.tok.zst five.tok.zst
+  done
+done
+
+# Shards put one behind the other; folders of shards.
+quiet --tokenizer bytes odd.txt -o a.tok.zst
+quiet --tokenizer bytes lines.txt -o b.tok.zst
+cat a.tok.zst b.tok.zst >ab.tok.zst
+bam-tokenize --decode --input text ab.tok.zst | cmp -s - <(cat odd.txt lines.txt) || fail "cat a b does not decode to both"
+expect 0 bam-tokenize --info a.tok.zst ab.tok.zst
+[ "$(head -1 out | cut -f1-8)" = "$(printf 'file\tshards\tdocuments\ttokens\ttokens_per_document\tvocab_size\tdtype\tbos_id')" ] ||
+  fail "columns are $(head -1 out)"
+contains out $'^a.tok.zst\t1\t1\t[0-9]+\t[0-9.]+\t257\tu16\t256\t\tbytes\tbytes\t'
+contains out $'^ab.tok.zst\t2\t2\t'
+bam-tokenize --info --no-header - <ab.tok.zst | cut -f2- >piped
+bam-tokenize --info --no-header ab.tok.zst | cut -f2- | cmp -s - piped || fail "--info differs between file and pipe"
+expect 0 quiet --tokenizer bytes --input lines text.txt -o folder/ --shard-tokens 100k
+cat folder/*.tok.zst | bam-tokenize --decode --input lines | cmp -s - text.txt || fail "a folder of shards loses text"
+[ "$(find folder -type f | wc -l)" = 3 ] || fail "the folder holds $(ls folder)"
+expect 1 quiet --tokenizer bytes --input lines text.txt -o folder/
+one_line_error '^bam-tokenize: folder: holds shards already'
+
+# --validate
+expect 0 bam-tokenize --validate a.tok.zst ab.tok.zst
+contains out $'^ab.tok.zst\tyes\t2\t'
+for size in 1 100 $(($(stat -c %s a.tok.zst) - 1)); do
+  head -c "$size" a.tok.zst >cut.tok.zst
+  expect 1 bam-tokenize --validate a.tok.zst cut.tok.zst b.tok.zst
+  one_line_error '^bam-tokenize: cut.tok.zst: '
+  contains out $'^cut.tok.zst\tno\t'
+  contains out $'^b.tok.zst\tyes\t'
+  expect 1 bam-tokenize --decode cut.tok.zst -o decoded.txt
+  one_line_error '^bam-tokenize: cut.tok.zst: '
+  absent decoded.txt
+done
+expect 1 bam-tokenize --decode text.txt
+one_line_error '^bam-tokenize: text.txt: '
+
+# Bad records: where, how many, and what is left of the rest.
+printf '{"text":"a"}\n{"text":"\377"}\n{"text":"\\ud800"}\n{}\n\n{"text":"b"}\n{"text":"c' >bad.jsonl
+expect 1 bam-tokenize --tokenizer bytes bad.jsonl -o bad.tok.zst
+one_line_error '^bam-tokenize: bad.jsonl:2: not valid UTF-8$'
+absent bad.tok.zst
+expect 1 sh -c 'bam-tokenize --tokenizer bytes <bad.jsonl >bad.out'
+one_line_error '^bam-tokenize: standard input:2: not valid UTF-8$'
+expect 0 bam-tokenize --tokenizer bytes --on-error skip bad.jsonl -o bad.tok.zst
+contains err '^bam-tokenize: warning: skipped bad.jsonl:3: .*surrogate'
+contains err '^bam-tokenize: warning: skipped bad.jsonl:4: no field "text" in an empty object$'
+contains err '^bam-tokenize: warning: skipped bad.jsonl:7: not valid JSON \(a last line without its newline: cut short\?\)$'
+contains err ': 2 documents, 4 tokens from 2 bytes .*, 0 empty documents, 4 records skipped, in '
+[ "$(ids bad.tok.zst)" = "256 97 256 98" ] || fail "ids are $(ids bad.tok.zst)"
+printf 'good\nbad \377\n' >latin.txt
+expect 0 bam-tokenize --tokenizer "$model" --input lines latin.txt -o a.tok.zst
+contains err 'warning: 1 document with bytes that are not UTF-8'
+
+# Bad input files.
+: >empty.txt
+mkdir directory
+head -c 100 a.gz >cut.gz
+fails() {
+  local expected=$1
+  shift
+  expect 1 bam-tokenize "$@" -o no.tok.zst
+  one_line_error "^bam-tokenize: $expected"
+  absent no.tok.zst
+}
+fails 'empty.txt: empty' --tokenizer bytes empty.txt
+fails 'directory: is a directory' --tokenizer bytes directory
+fails 'missing.txt: ' --tokenizer bytes missing.txt
+fails 'missing.txt: ' --tokenizer bytes text.txt missing.txt
+fails 'cut.gz: ' --tokenizer bytes cut.gz
+fails 'missing.model: ' --tokenizer missing.model text.txt
+fails 'text.txt: not a SentencePiece model' --tokenizer text.txt text.txt
+printf '\n\n' >blank.jsonl
+fails 'no tokens to write: 0 empty documents, 0 records skipped' --tokenizer bytes blank.jsonl
+printf '{"text":""}\n{}\n' >nothing.jsonl
+expect 1 bam-tokenize --tokenizer bytes --on-error skip nothing.jsonl -o no.tok.zst
+contains err ': no tokens to write: 1 empty document, 1 record skipped$'
+absent no.tok.zst
+
+# Bad output.
+expect 1 quiet --tokenizer bytes text.txt -o /dev/full
+one_line_error '/dev/full: cannot write: No space left on device'
+expect 1 sh -c "bam-tokenize -q --tokenizer bytes text.txt >/dev/full"
+one_line_error 'standard output: cannot write: No space left on device'
+expect 1 quiet --tokenizer bytes text.txt -o no/such/file
+one_line_error 'no/such'
+quiet --tokenizer bytes text.txt 2>err | head -c 1 >out
+status=${PIPESTATUS[0]}
+{ [ "$status" = 0 ] || [ "$status" = 141 ]; } || fail "status $status when the reader goes away"
+[ -s err ] && fail "standard error when the reader goes away: $(head -c 200 err)"
+echo before >kept.tok.zst
+expect 1 bam-tokenize --tokenizer bytes bad.jsonl -o kept.tok.zst
+[ "$(cat kept.tok.zst)" = before ] || fail "a failed run replaced the file"
+
+# Bad command lines.
+usage() {
+  local expected=$1
+  shift
+  expect 2 bam-tokenize "$@"
+  one_line_error "^bam-tokenize: $expected"
+  [ -s out ] && fail "$*: wrote to standard output"
+}
+usage '--tokenizer: missing, expected bytes or a tokenizer' text.txt
+usage '--tokeniser: unknown option, did you mean --tokenizer' --tokeniser bytes text.txt
+usage "--input: 'xml' is not" --tokenizer bytes --input xml text.txt
+usage "--level: '99' is out of range" --tokenizer bytes --level 99 text.txt
+usage "--shard-tokens: '-1' is out of range" --tokenizer bytes --shard-tokens -1 -o folder/ text.txt
+usage '--shard-tokens: needs a folder' --tokenizer bytes --shard-tokens 5 text.txt
+usage '--bos-token: <x> is not a special token of .*\(<s>, </s>\)' --tokenizer "$model" --bos-token '<x>' text.txt
+usage '--bos-token: the bytes tokenizer has no special tokens' --tokenizer bytes --bos-token '<s>' text.txt
+usage '--decode, --info, --validate, --learn: expected one' --decode --info a.tok.zst
+usage '--tokenizer: does not go with' --decode --tokenizer bytes a.tok.zst
+if command -v script >/dev/null; then
+  script -qec "bam-tokenize --tokenizer bytes text.txt" /dev/null >out </dev/null
+  contains out 'binary data is not for a terminal'
+fi
+
+# --learn
+expect 0 bam-tokenize --learn 380 text.txt -o learned.model
+[ -s err ] && fail "--learn chatters: $(head -c 200 err)"
+expect 0 bam-tokenize --threads 5 --learn 380 --input lines - -o again.model <text.txt
+same learned.model again.model
+quiet --tokenizer learned.model odd.txt | bam-tokenize --decode | cmp -s - odd.txt || fail "a learned model loses bytes"
+bam-tokenize --learn 380 -v text.txt 2>&1 >/dev/null | grep -q trainer || fail "-v does not show what the trainer says"
+expect 1 bam-tokenize --learn 100 text.txt -o no.model
+one_line_error 'cannot learn 100 pieces: .*, expected at least'
+absent no.model
+
+no_leftovers
+finish

@@ -1,0 +1,148 @@
+// Text to token shards, and what else one does with shards and tokenizers at the command line.
+#include <optional>
+
+#include "base/log.h"
+#include "cli/progress.h"
+#include "cli/run_tool.h"
+#include "text/inspect.h"
+#include "text/learn.h"
+#include "text/shard_output.h"
+#include "text/tokenize.h"
+
+namespace {
+
+using namespace bam;
+
+struct TokenizeToolOptions {
+  std::vector<std::string> files = {"-"};
+  std::optional<std::string> tokenizer;
+  std::optional<std::string> bos_token;
+  text::InputOptions input;
+  text::OnError on_error = text::OnError::fail;
+  cli::OutputOption output;
+  Index shard_tokens = 100'000'000;
+  Index level = 9;
+  bool decode = false;
+  bool info = false;
+  bool validate = false;
+  Index learn = 0;
+  cli::TableOptions table;
+
+  void declare(cli::OptionTable& options) {
+    using text::InputFormat;
+    auto tokenizer_type = cli::optional(cli::path(), "none");
+    tokenizer_type.metavar = "bytes|FILE";
+    tokenizer_type.words = {"bytes"};
+    tokenizer_type.is_path = true;
+    options.operands(files, cli::path(), "FILE", 0,
+                     "Text, plain or .zst or .gz, or shards; none or - is standard input.");
+    options.group("Input")
+        .add("tokenizer", tokenizer, tokenizer_type,
+             "The tokenizer: bytes (256 ids and BOS), or a SentencePiece .model file.")
+        .add("bos-token", bos_token, cli::optional(cli::text(), "none"), "TOKEN",
+             "The special token of the tokenizer that begins a document, in place of its own BOS or an added one.")
+        .add("input", input.format,
+             cli::choice<InputFormat>({{"auto", InputFormat::automatic},
+                                       {"text", InputFormat::text},
+                                       {"lines", InputFormat::lines},
+                                       {"jsonl", InputFormat::jsonl}}),
+             "What a document is: a whole file, a line, or a field of a JSON line; auto goes by name, then content.")
+        .add("field", input.field, cli::text(), "NAME", "The field of a JSON line that is the document.")
+        .add("on-error", on_error,
+             cli::choice<text::OnError>({{"fail", text::OnError::fail}, {"skip", text::OnError::skip}}),
+             "What a record does that is not valid: end the run, or be counted and left out.");
+    output.declare(options, "The shard to write; a folder (DIR/) takes as many as --shard-tokens makes.");
+    options.group("Output")
+        .add("shard-tokens", shard_tokens, cli::count(), "TOKENS",
+             "In a folder, a shard ends with the document that reaches this many tokens.")
+        .add("level", level, cli::integer({1, 19}), "N", "The zstd level.");
+    options.group("Instead of tokenizing")
+        .flag("decode", decode, "Write the text of shards; --input names its form.")
+        .flag("info", info, "Write a row about each shard.")
+        .flag("validate", validate, "Check every byte of each shard, and write a row about it.")
+        .add("learn", learn, cli::or_word(cli::integer({1, 10'000'000}), "no", 0), "N",
+             "Learn a SentencePiece BPE model with N pieces from text.");
+    table.declare(options);
+  }
+};
+
+enum class Mode { tokenize, decode, info, validate, learn };
+
+Mode mode_of(const TokenizeToolOptions& o) {
+  if (o.decode + o.info + o.validate + (o.learn > 0) > 1) {
+    throw UsageError("--decode, --info, --validate, --learn: expected one of them");
+  }
+  return o.decode      ? Mode::decode
+         : o.info      ? Mode::info
+         : o.validate  ? Mode::validate
+         : o.learn > 0 ? Mode::learn
+                       : Mode::tokenize;
+}
+
+// An option that would do nothing was meant to do something.
+void refuse_idle_options(Mode mode, const cli::Context& context) {
+  const auto refuse = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      if (context.options->find(name)->source != cli::Source::command_line) continue;
+      throw UsageError(std::string("--") + name + ": does not go with what the tool is asked to do");
+    }
+  };
+  if (mode != Mode::tokenize) refuse({"tokenizer", "bos-token", "shard-tokens", "level"});
+  if (mode != Mode::tokenize && mode != Mode::learn) refuse({"on-error"});
+  if (mode == Mode::info || mode == Mode::validate) refuse({"input", "field"});
+  if (mode != Mode::info && mode != Mode::validate) refuse({"format", "no-header"});
+}
+
+void tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
+  if (!o.tokenizer) throw UsageError("--tokenizer: missing, expected bytes or a tokenizer's file");
+  if (context.is_set("shard-tokens") && !text::ShardOutput::is_folder(o.output.path)) {
+    throw UsageError("--shard-tokens: needs a folder, expected -o DIR/");
+  }
+  const auto tokenizer = text::open_tokenizer(*o.tokenizer, o.bos_token.value_or(""));
+  text::ShardOutput::Options options;
+  options.writer = {static_cast<int>(o.level), context.threads};
+  options.shard_tokens = o.shard_tokens;
+  text::ShardOutput output(o.output.path, *tokenizer, options);
+  if (output.single_file() != nullptr) cli::require_not_terminal(*output.single_file());
+
+  cli::Progress progress({.total = text::bytes_to_read(o.files), .unit = "bytes"});
+  const text::TokenizeTotals totals = text::tokenize_files(
+      o.files, *tokenizer, {o.input, o.on_error, context.threads},
+      [&](std::span<const text::Token> ids, bool ends) { output.append(ids, ends); },
+      [&](const text::TokenizeTotals& so_far) { progress.update(so_far.read_bytes); });
+  output.finish();
+  progress.clear();
+  text::report(totals, progress.elapsed_s());
+}
+
+int run(const TokenizeToolOptions& o, cli::Context& context) {
+  const Mode mode = mode_of(o);
+  refuse_idle_options(mode, context);
+  if (mode == Mode::tokenize) {
+    tokenize(o, context);
+    return 0;
+  }
+  io::OutputFile output(o.output.path);
+  if (mode == Mode::learn) {
+    cli::require_not_terminal(output);
+    output.write(
+        text::learn_sentencepiece(o.files, {o.learn, o.input, o.on_error, log::level() == log::Level::verbose}));
+  } else if (mode == Mode::decode) {
+    cli::Progress progress({.unit = "tokens"});
+    text::decode_shards(o.files, o.input, output, [&](Index done) { progress.update(done); });
+  } else {
+    text::write_summaries(o.files, mode == Mode::validate, output, o.table.format, !o.table.no_header);
+  }
+  output.commit();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bam::cli::run_tool<TokenizeToolOptions>(
+      {.name = "bam-tokenize",
+       .purpose = "text to token shards, and back",
+       .examples = {{"bam-tokenize --tokenizer bytes book.txt -o book.tok.zst", "One text, one document."}}},
+      run, argc, argv);
+}
