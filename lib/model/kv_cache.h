@@ -1,0 +1,64 @@
+// KvCache - keys and values of all positions read so far, by layer; and Reader, the forward pass over a text in chunks.
+// Memory grows linearly with length. Scores are those of one pass over the whole text, whatever the chunks.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/batch.h"
+#include "model/layers.h"
+#include "model/model.h"
+#include "model/position_tables.h"
+
+namespace bam {
+
+// Bytes that a Reader of this many texts and positions takes: cache, tables and the activations of a chunk.
+double reader_bytes(const ModelConfig& config, Products products, Index texts, Index capacity, Index chunk);
+
+// Bytes of memory this process may still take: what is free on the machine, or less where a control group says so.
+double available_memory_bytes();
+
+// What is known of each scored position.
+struct Scores {
+  std::vector<double> nll_nats;   // 0 where not scored
+  std::vector<std::int32_t> hit;  // 1: the target has the largest logit, no ties
+};
+
+class Reader {
+ public:
+  // Up to `capacity` positions of `texts` texts that advance together; chunks of at most `chunk` tokens. More than one
+  // text only in a single chunk of `capacity` tokens. Throws Error when the memory cannot be had.
+  Reader(const Model& model, Index texts, Index capacity, Index chunk);
+
+  Index length() const { return length_; }  // positions read
+  Index capacity() const { return capacity_; }
+  Index chunk() const { return chunk_; }
+
+  // Forgets positions from `length` on (0 = everything): a common prefix can be kept and continued differently.
+  void truncate(Index length);
+
+  // Reads ids [texts, n], n <= chunk, at positions length() ... first_key and targets likewise (absolute positions;
+  // kNotScored). Only scored positions go through the last layer's feed-forward and the head. Results [texts, n].
+  Scores read(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
+              std::span<const std::int32_t> targets);
+
+  // Logits [V] of the last position of the last read(), for generation; texts = 1.
+  std::vector<float> last_logits();
+
+ private:
+  struct Layer {
+    Tensor k, v;
+  };
+  void run_layer(Index layer, Index first_row, Index rows, Index n);
+  void score(Index first_row, Index rows, Index n, std::span<const std::int32_t> targets, Scores& scores);
+
+  const Model& model_;
+  Index texts_, capacity_, chunk_;
+  Index length_ = 0;
+  PositionTables tables_;
+  std::vector<Layer> layers_;
+  Tensor ids_, first_key_, targets_;
+  Tensor x_, norm_, rstd_, q_, attended_, attended_product_, lse_, gate_, up_, act_, logits_, nll_, hit_;
+};
+
+}  // namespace bam

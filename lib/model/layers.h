@@ -1,0 +1,35 @@
+// The pieces of a layer's forward pass that training and evaluation share. Rows are positions of all windows: N = B T.
+#pragma once
+
+#include "model/model.h"
+#include "model/position_tables.h"
+
+namespace bam {
+
+// norm = rmsnorm(x); q, k, v = norm Wq^T, Wk^T, Wv^T, rotated where the model rotates.
+// shapes  x [N,D], norm [N,D] compute, rstd [N]; q [B,T,H,d], k, v [B,T,Hkv,d] compute; an empty q is skipped
+struct QkvArgs {
+  ConstTensorView x;
+  TensorView norm, rstd, q, k, v;
+  ConstTensorView rotary;
+};
+void project_qkv(const Model& model, Index layer, const QkvArgs& args);
+
+// x += attention(q, k, v) Wo^T.
+// shapes  attended [B,T,H,d] real, attended_product the same in the compute type (unused where that is real)
+struct AttendArgs {
+  ConstTensorView q, k, v, prior, first_key;
+  TensorView attended, attended_product, lse, x;
+};
+void attend(const Model& model, Index layer, const AttendArgs& args);
+
+// x += (silu(norm Wg^T) * norm Wu^T) Wd^T, norm = rmsnorm(x).
+struct FeedForwardArgs {
+  TensorView norm, rstd, gate, up, act, x;
+};
+void feed_forward(const Model& model, Index layer, const FeedForwardArgs& args);
+
+// A view in the compute type: `view` itself, or `rounded` after a cast.
+ConstTensorView as_product(const Model& model, ConstTensorView view, TensorView rounded);
+
+}  // namespace bam

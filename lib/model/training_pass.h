@@ -1,0 +1,67 @@
+// TrainingPass - forward and backward over windows of packed documents. All activations are laid out once, for a fixed
+// number of windows and tokens; nothing is allocated per step.
+#pragma once
+
+#include <vector>
+
+#include "model/batch.h"
+#include "model/layers.h"
+#include "model/model.h"
+#include "model/position_tables.h"
+
+namespace bam {
+
+struct LossSum {
+  double nll_nats = 0;  // over the scored targets
+  Index targets = 0;
+};
+
+// Bytes of activations for windows x tokens.
+double training_pass_bytes(const ModelConfig& config, Products products, Index windows, Index tokens);
+
+class TrainingPass {
+ public:
+  // At most `windows` windows of `tokens` tokens at a time.
+  TrainingPass(Model& model, Index windows, Index tokens);
+
+  // Loss alone. `logits` [windows x tokens, V] real receives the logits unless it is empty.
+  LossSum forward(const Batch& batch, TensorView logits = {});
+
+  // Adds the gradient of grad_scale x (sum of the nll) to `gradients` (a ParameterSet of the real type). With
+  // grad_scale = 1 / targets of the whole step, micro-batches of any size add up to the mean over all targets.
+  LossSum forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients);
+
+  // To be called after parameters changed: prior tables depend on them.
+  void refresh_tables() { tables_.refresh(); }
+
+ private:
+  struct LayerActivations {
+    Tensor x_in, attn_rstd, attn_in;  // residual before the layer; its norm
+    Tensor q, k, v, attended, lse;    // attended: real, for the backward pass
+    Tensor attended_product;          // attended in the compute type; unused when that is the real type
+    Tensor x_mid, ffn_rstd, ffn_in, gate, up;
+  };
+  struct Shapes;
+
+  void upload(const Batch& batch);
+  void forward_layers();
+  LossSum head(double grad_scale, const ModelParameters* gradients, TensorView logits);
+  void backward_layers(const ModelParameters& gradients);
+  void backward_feed_forward(Index layer, const ModelParameters& gradients);
+  void backward_attention(Index layer, const ModelParameters& gradients);
+  ConstTensorView product_of(ConstTensorView gradient);
+
+  Model& model_;
+  Index windows_, tokens_;
+  Index batch_windows_ = 0;  // of the batch in hand
+  PositionTables tables_;
+  std::vector<LayerActivations> layers_;
+  Tensor x_, final_rstd_, final_in_;
+  Tensor ids_, targets_, first_key_;
+  Tensor ffn_act_, logits_, dlogits_, nll_;
+  Tensor dx_, dx_product_, dnorm_, dgate_, dup_, dattended_, dq_, dk_, dv_;
+  std::vector<float> nll_host_;
+  std::vector<double> nll_host_double_;
+};
+
+}  // namespace bam
