@@ -47,4 +47,18 @@ inline Tolerance sum_of_products(DType dtype, Index terms, double size = 1.0) {
   return few_roundings(dtype, 1) + Tolerance{.absolute = 5 * roundoff(DType::f32) * static_cast<double>(terms) * size};
 }
 
+struct AttentionTolerances {
+  Tolerance out, lse;
+};
+
+// A logit is a sum of dim products and then meets a prior of any size; its error is the relative error of a
+// probability. `logit_size`: see attention_case.h. The plain float loop uses up to 0.35 of the bound of out and 0.5 of
+// that of lse (measured on every case of attention_test.cpp). It does not depend on the dtype of q, k, v: scores and
+// sums are float for all of them.
+inline AttentionTolerances attention_tolerances(Index dim, double logit_size) {
+  const double u = roundoff(DType::f32);
+  const double logit = u * (4 * std::sqrt(static_cast<double>(dim)) + 4 * logit_size);
+  return {.out = {.of_largest = logit + 8 * u}, .lse = {.of_entry = 2 * u, .absolute = logit + 4 * u}};
+}
+
 }  // namespace bam::test
