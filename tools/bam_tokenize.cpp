@@ -15,7 +15,7 @@ using namespace bam;
 
 struct TokenizeToolOptions {
   std::vector<std::string> files = {"-"};
-  std::optional<std::string> tokenizer;
+  std::string tokenizer = "bytes";
   std::optional<std::string> bos_token;
   text::InputOptions input;
   text::OnError on_error = text::OnError::fail;
@@ -30,10 +30,9 @@ struct TokenizeToolOptions {
 
   void declare(cli::OptionTable& options) {
     using text::InputFormat;
-    auto tokenizer_type = cli::optional(cli::path(), "none");
+    cli::ValueType<std::string> tokenizer_type = cli::path();
     tokenizer_type.metavar = "bytes|FILE";
     tokenizer_type.words = {"bytes"};
-    tokenizer_type.is_path = true;
     options.operands(files, cli::path(), "FILE", 0,
                      "Text, plain or .zst or .gz, or shards; none or - is standard input.");
     options.group("Input")
@@ -93,12 +92,11 @@ void refuse_idle_options(Mode mode, const cli::Context& context) {
   if (mode != Mode::info && mode != Mode::validate) refuse({"format", "no-header"});
 }
 
-void tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
-  if (!o.tokenizer) throw UsageError("--tokenizer: missing, expected bytes or a tokenizer's file");
+int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
   if (context.is_set("shard-tokens") && !text::ShardOutput::is_folder(o.output.path)) {
     throw UsageError("--shard-tokens: needs a folder, expected -o DIR/");
   }
-  const auto tokenizer = text::open_tokenizer(*o.tokenizer, o.bos_token.value_or(""));
+  const auto tokenizer = text::open_tokenizer(o.tokenizer, o.bos_token.value_or(""));
   text::ShardOutput::Options options;
   options.writer = {static_cast<int>(o.level), context.threads};
   options.shard_tokens = o.shard_tokens;
@@ -113,15 +111,13 @@ void tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
   output.finish();
   progress.clear();
   text::report(totals, progress.elapsed_s());
+  return 0;
 }
 
 int run(const TokenizeToolOptions& o, cli::Context& context) {
   const Mode mode = mode_of(o);
   refuse_idle_options(mode, context);
-  if (mode == Mode::tokenize) {
-    tokenize(o, context);
-    return 0;
-  }
+  if (mode == Mode::tokenize) return tokenize(o, context);
   io::OutputFile output(o.output.path);
   if (mode == Mode::learn) {
     cli::require_not_terminal(output);
@@ -143,6 +139,10 @@ int main(int argc, char** argv) {
   return bam::cli::run_tool<TokenizeToolOptions>(
       {.name = "bam-tokenize",
        .purpose = "text to token shards, and back",
-       .examples = {{"bam-tokenize --tokenizer bytes book.txt -o book.tok.zst", "One text, one document."}}},
+       .examples = {{"bam-tokenize book.txt -o book.tok.zst", "One text is one document; its bytes are the ids."},
+                    {"bam-tokenize --tokenizer mistral.model web.jsonl.zst -o shards/",
+                     "A document from each line, in shards of 100 million tokens."},
+                    {"bam-tokenize --info --format jsonl shards/*.tok.zst", "What is in them."},
+                    {"bam-tokenize --learn 4096 book.txt -o book.model", "A tokenizer for texts like this one."}}},
       run, argc, argv);
 }

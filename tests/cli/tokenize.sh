@@ -56,6 +56,8 @@ printf '{"id":1,"body":"a\\nb"}\n{"body":"\\u00e9"}\n' | quiet --tokenizer bytes
   bam-tokenize --decode --input jsonl --field body >out
 [ "$(cat out)" = "$(printf '{"body":"a\\nb"}\n{"body":"\303\251"}')" ] || fail "JSON lines come back as $(cat out)"
 
+quiet text.txt | cmp -s - <(quiet --tokenizer bytes text.txt) || fail "the default is not the bytes tokenizer"
+
 # The bytes do not depend on the number of threads.
 for tokenizer in bytes "$model"; do
   for input in text lines; do
@@ -164,7 +166,6 @@ usage() {
   one_line_error "^bam-tokenize: $expected"
   [ -s out ] && fail "$*: wrote to standard output"
 }
-usage '--tokenizer: missing, expected bytes or a tokenizer' text.txt
 usage '--tokeniser: unknown option, did you mean --tokenizer' --tokeniser bytes text.txt
 usage "--input: 'xml' is not" --tokenizer bytes --input xml text.txt
 usage "--level: '99' is out of range" --tokenizer bytes --level 99 text.txt
