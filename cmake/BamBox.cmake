@@ -15,6 +15,10 @@ endif()
 # bam_box(NAME [boxes and libraries it may use...]) - static library bam_NAME of all sources beside the caller's CMakeLists.txt.
 function(bam_box name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(NOT sources)  # headers only
+    set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
+    file(TOUCH ${sources})
+  endif()
   add_library(bam_${name} STATIC ${sources})
   set(window ${CMAKE_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${window})

@@ -15,8 +15,8 @@ struct CrossEntropyArgs {
   ConstTensorView logits;
   ConstTensorView targets;
   TensorView nll;
-  TensorView hit;
-  TensorView dlogits;
+  TensorView hit{};
+  TensorView dlogits{};
   double grad_scale = 1.0;
 };
 
