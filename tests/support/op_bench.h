@@ -39,7 +39,8 @@ struct Result {
 // One run of one call: the tensors it was given and what became of them.
 class Bench {
  public:
-  Bench(Backend& backend, Index shift, char garbage) : backend_(backend), shift_(shift), garbage_(garbage) {}
+  Bench(Backend& backend, Index shift, char garbage, bool rounds = true)
+      : backend_(backend), shift_(shift), garbage_(garbage), rounds_(rounds) {}
 
   Backend* operator->() const { return &backend_; }
   Backend& backend() const { return backend_; }
@@ -106,7 +107,7 @@ class Bench {
     placed.before.assign((placed.offset + placed.bytes + kGuard + 3) / 4 * 4, '\xFF');
     for (Index i = 0; i < x.count(); ++i) {
       char* to = placed.before.data() + placed.offset + static_cast<std::size_t>(i) * size_of(stored);
-      store(rounded(x[i], dtype), stored, to);
+      store(rounds_ ? rounded(x[i], dtype) : x[i], stored, to);
     }
     if (use == Use::write) placed.before.replace(placed.offset, placed.bytes, placed.bytes, garbage_);
     placed.buffer = Buffer(backend_, placed.before.size());
@@ -129,6 +130,7 @@ class Bench {
   Backend& backend_;
   Index shift_;
   char garbage_;
+  bool rounds_;
   std::vector<Placed> placed_;
   std::vector<Result> results_;
 };
@@ -150,11 +152,26 @@ inline std::vector<Result> run_once(const std::string& device, int threads, Inde
   return bench.finish(fault);
 }
 
-// What the call gives on ref, by name.
+inline std::map<std::string, Values> by_name(std::vector<Result> results) {
+  std::map<std::string, Values> values;
+  for (Result& result : results) values[result.name] = std::move(result.values);
+  return values;
+}
+
+// What the call gives on ref, by name, from the inputs as a backend would have them.
 inline std::map<std::string, Values> run_on_ref(const Call& call) {
   std::string fault;
-  std::map<std::string, Values> values;
-  for (Result& result : run_once("ref", 1, 0, call, fault)) values[result.name] = std::move(result.values);
+  auto values = by_name(run_once("ref", 1, 0, call, fault));
+  REQUIRE(fault == "");
+  return values;
+}
+
+// The same from inputs that are not rounded, whatever their dtypes are called: for derivatives.
+inline std::map<std::string, Values> run_unrounded(const Call& call) {
+  Bench bench(shared_backend("ref", 1), 0, '\xFF', false);
+  call(bench);
+  std::string fault;
+  auto values = by_name(bench.finish(fault));
   REQUIRE(fault == "");
   return values;
 }

@@ -61,4 +61,18 @@ inline AttentionTolerances attention_tolerances(Index dim, double logit_size) {
   return {.out = {.of_largest = logit + 8 * u}, .lse = {.of_entry = 2 * u, .absolute = logit + 4 * u}};
 }
 
+struct AttentionGradientTolerances {
+  Tolerance dq, dk, dv, dprior, dssmax_scale;
+};
+
+inline AttentionGradientTolerances attention_gradient_tolerances(DType dtype, Index queries, Index dim,
+                                                                 double logit_size) {
+  const double u = roundoff(DType::f32);
+  const double logit = u * (4 * std::sqrt(static_cast<double>(dim)) + 4 * logit_size);
+  const Tolerance by_key = rounding(dtype) + Tolerance{.of_largest = 2 * logit + 16 * u};
+  const double terms = static_cast<double>(queries);
+  const Tolerance by_head = {.of_largest = 2 * logit + 16 * u, .absolute = u * terms};
+  return {by_key, by_key, by_key, by_head, by_head};
+}
+
 }  // namespace bam::test
