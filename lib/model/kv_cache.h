@@ -15,9 +15,6 @@ namespace bam {
 // Bytes that a Reader of this many texts and positions takes: cache, tables and the activations of a chunk.
 double reader_bytes(const ModelConfig& config, Products products, Index texts, Index capacity, Index chunk);
 
-// Bytes of memory this process may still take: what is free on the machine, or less where a control group says so.
-double available_memory_bytes();
-
 // What is known of each scored position.
 struct Scores {
   std::vector<double> nll_nats;   // 0 where not scored
@@ -42,15 +39,18 @@ class Reader {
   Scores read(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
               std::span<const std::int32_t> targets);
 
-  // Logits [V] of the last position of the last read(), for generation; texts = 1.
-  std::vector<float> last_logits();
-
  private:
   struct Layer {
-    Tensor k, v;
+    Tensor k, v;  // [texts, capacity, Hkv, d]
   };
-  void run_layer(Index layer, Index first_row, Index rows, Index n);
-  void score(Index first_row, Index rows, Index n, std::span<const std::int32_t> targets, Scores& scores);
+  // Rows of a chunk that the last layer and the head compute: from the first scored one to the last.
+  struct Range {
+    Index first = 0;
+    Index count = 0;
+  };
+  Range scored_range(std::span<const std::int32_t> targets, Index n) const;
+  void run_layer(Index layer, Index n, Range queries);
+  Scores score(Range range, std::span<const std::int32_t> targets);
 
   const Model& model_;
   Index texts_, capacity_, chunk_;

@@ -7,11 +7,13 @@
 namespace bam {
 
 // norm = rmsnorm(x); q, k, v = norm Wq^T, Wk^T, Wv^T, rotated where the model rotates.
-// shapes  x [N,D], norm [N,D] compute, rstd [N]; q [B,T,H,d], k, v [B,T,Hkv,d] compute; an empty q is skipped
+// shapes  x [N,D], norm [N,D] compute, rstd [N]; q [B,T,H,d], k, v [B,T,Hkv,d] compute; rotary of T positions or empty
+//         With B = 1, q may be [1,R,H,d] for the R rows from first_query on, or empty for none.
 struct QkvArgs {
   ConstTensorView x;
   TensorView norm, rstd, q, k, v;
   ConstTensorView rotary;
+  Index first_query = 0;
 };
 void project_qkv(const Model& model, Index layer, const QkvArgs& args);
 

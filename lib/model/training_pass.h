@@ -41,7 +41,6 @@ class TrainingPass {
     Tensor attended_product;          // attended in the compute type; unused when that is the real type
     Tensor x_mid, ffn_rstd, ffn_in, gate, up;
   };
-  struct Shapes;
 
   void upload(const Batch& batch);
   void forward_layers();
@@ -49,7 +48,6 @@ class TrainingPass {
   void backward_layers(const ModelParameters& gradients);
   void backward_feed_forward(Index layer, const ModelParameters& gradients);
   void backward_attention(Index layer, const ModelParameters& gradients);
-  ConstTensorView product_of(ConstTensorView gradient);
 
   Model& model_;
   Index windows_, tokens_;
@@ -59,9 +57,7 @@ class TrainingPass {
   Tensor x_, final_rstd_, final_in_;
   Tensor ids_, targets_, first_key_;
   Tensor ffn_act_, logits_, dlogits_, nll_;
-  Tensor dx_, dx_product_, dnorm_, dgate_, dup_, dattended_, dq_, dk_, dv_;
-  std::vector<float> nll_host_;
-  std::vector<double> nll_host_double_;
+  Tensor dx_, dx_product_, dnorm_, dgate_, dup_, dattended_, dq_, dk_, dv_, dprior_;
 };
 
 }  // namespace bam

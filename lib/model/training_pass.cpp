@@ -1,0 +1,288 @@
+#include "model/training_pass.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace bam {
+namespace {
+
+// Rows of logits at a time: enough for the product to run at speed, few enough that a slice of a 32768-entry vocabulary
+// stays at 64 MiB.
+Index head_rows(const ModelConfig& config, Index rows) {
+  constexpr Index kSliceElements = Index{1} << 24;
+  return std::clamp<Index>(kSliceElements / config.vocab, 32, std::max<Index>(rows, 1));
+}
+
+TensorView first_rows(const Tensor& tensor, Index count) {
+  return rows(tensor.view(), 0, count);
+}
+
+TensorView flat(const TensorView& view) {
+  const Shape& s = view.shape;
+  return view.as({s[0] * s[1], s[2] * s[3]});
+}
+
+}  // namespace
+
+double training_pass_bytes(const ModelConfig& config, Products products, Index windows, Index tokens) {
+  const auto n = static_cast<double>(windows * tokens);
+  const auto real = [](Index x) { return static_cast<double>(x); };
+  const double compute = products == Products::bf16 ? 2 : 4;
+  const double q = real(config.dim);
+  const double kv = q * real(config.kv_heads) / real(config.heads);
+  const double rounded = products == Products::bf16 ? compute * q : 0;
+  const double per_layer = 4 * (2 * real(config.dim) + q + real(config.heads) + 2) +
+                           compute * (2 * real(config.dim) + q + 2 * kv + 2 * real(config.ffn)) + rounded;
+  const double shared = 4 * 5 * real(config.dim) + compute * (3 * real(config.ffn) + 3 * q + 2 * kv + real(config.dim));
+  const double head = real(head_rows(config, windows * tokens)) * real(config.vocab) * (4 + compute);
+  return n * (real(config.layers) * per_layer + shared) + head;
+}
+
+TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
+    : model_(model), windows_(windows), tokens_(tokens), tables_(model, tokens, tokens) {
+  const ModelConfig& config = model.config();
+  Backend& backend = model.backend();
+  const Index n = windows * tokens;
+  const auto real = [&](Shape shape) { return Tensor(backend, model.real(), shape); };
+  const auto compute = [&](Shape shape) { return Tensor(backend, model.compute(), shape); };
+  const Shape q_shape{windows, tokens, config.heads, config.head_dim()};
+  const Shape kv_shape{windows, tokens, config.kv_heads, config.head_dim()};
+  const bool rounds = model.compute() != model.real();
+
+  for (Index i = 0; i < config.layers; ++i) {
+    layers_.push_back({.x_in = real({n, config.dim}),
+                       .attn_rstd = real({n}),
+                       .attn_in = compute({n, config.dim}),
+                       .q = compute(q_shape),
+                       .k = compute(kv_shape),
+                       .v = compute(kv_shape),
+                       .attended = real(q_shape),
+                       .lse = real({windows, config.heads, tokens}),
+                       .attended_product = rounds ? compute(q_shape) : Tensor(),
+                       .x_mid = real({n, config.dim}),
+                       .ffn_rstd = real({n}),
+                       .ffn_in = compute({n, config.dim}),
+                       .gate = compute({n, config.ffn}),
+                       .up = compute({n, config.ffn})});
+  }
+  const Index slice = head_rows(config, n);
+  x_ = real({n, config.dim});
+  final_rstd_ = real({n});
+  final_in_ = compute({n, config.dim});
+  ids_ = Tensor(backend, DType::i32, {windows, tokens});
+  targets_ = Tensor(backend, DType::i32, {n});
+  first_key_ = Tensor(backend, DType::i32, {windows, tokens});
+  ffn_act_ = compute({n, config.ffn});
+  logits_ = real({slice, config.vocab});
+  if (rounds) dlogits_ = compute({slice, config.vocab});
+  nll_ = real({n});
+  dx_ = real({n, config.dim});
+  if (rounds) dx_product_ = compute({n, config.dim});
+  dnorm_ = real({n, config.dim});
+  dgate_ = compute({n, config.ffn});
+  dup_ = compute({n, config.ffn});
+  dattended_ = compute(q_shape);
+  dq_ = compute(q_shape);
+  dk_ = compute(kv_shape);
+  dv_ = compute(kv_shape);
+  if (!tables_.prior(0).empty()) dprior_ = real({config.heads, tokens});
+}
+
+void TrainingPass::upload(const Batch& batch) {
+  if (batch.tokens != tokens_ || batch.windows > windows_ || batch.windows < 1) {
+    throw Error("training pass: a batch of " + std::to_string(batch.windows) + " windows of " +
+                std::to_string(batch.tokens) + " tokens, made for at most " + std::to_string(windows_) + " of " +
+                std::to_string(tokens_));
+  }
+  batch_windows_ = batch.windows;
+  const Index n = batch.windows * tokens_;
+  const auto send = [&](const Tensor& to, const std::vector<std::int32_t>& from) {
+    model_.backend().copy_in({to.view().data, DType::i32, {n}}, {from.data(), DType::i32, {n}});
+  };
+  send(ids_, batch.ids);
+  send(targets_, batch.targets);
+  send(first_key_, batch.first_key);
+}
+
+void TrainingPass::forward_layers() {
+  Backend& backend = model_.backend();
+  const Index b = batch_windows_;
+  const Index n = b * tokens_;
+  tables_.move_to(0, tokens_);
+  const TensorView embedded = first_rows(layers_[0].x_in, n);
+  backend.embedding_forward({first_rows(ids_, b), model_.views().token_embedding, tables_.sinusoidal(),
+                             embedded.as({b, tokens_, model_.config().dim})});
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const LayerActivations& a = layers_[i];
+    const auto layer = static_cast<Index>(i);
+    const TensorView x_in = first_rows(a.x_in, n);
+    const TensorView x_mid = first_rows(a.x_mid, n);
+    const TensorView x_out = first_rows(i + 1 < layers_.size() ? layers_[i + 1].x_in : x_, n);
+    project_qkv(model_, layer,
+                {x_in, first_rows(a.attn_in, n), first_rows(a.attn_rstd, n), first_rows(a.q, b), first_rows(a.k, b),
+                 first_rows(a.v, b), tables_.rotary()});
+    backend.cast({x_in, x_mid});
+    const TensorView rounded = a.attended_product.view().empty() ? TensorView{} : first_rows(a.attended_product, b);
+    attend(model_, layer,
+           {first_rows(a.q, b), first_rows(a.k, b), first_rows(a.v, b), tables_.prior(layer), first_rows(first_key_, b),
+            first_rows(a.attended, b), rounded, first_rows(a.lse, b), x_mid});
+    backend.cast({x_mid, x_out});
+    feed_forward(model_, layer,
+                 {first_rows(a.ffn_in, n), first_rows(a.ffn_rstd, n), first_rows(a.gate, n), first_rows(a.up, n),
+                  first_rows(ffn_act_, n), x_out});
+  }
+  backend.rmsnorm_forward({first_rows(x_, n), model_.views().final_norm, model_.config().norm_eps,
+                           first_rows(final_in_, n), first_rows(final_rstd_, n)});
+}
+
+LossSum TrainingPass::head(double grad_scale, const ModelParameters* gradients, TensorView logits) {
+  Backend& backend = model_.backend();
+  const Index n = batch_windows_ * tokens_;
+  const TensorView head_weight = model_.product_views().lm_head;
+  for (Index first = 0; first < n; first += logits_.shape()[0]) {
+    const Index count = std::min(logits_.shape()[0], n - first);
+    const TensorView slice = first_rows(logits_, count);
+    const TensorView hidden = rows(final_in_.view(), first, count);
+    backend.matmul({.a = hidden, .b = head_weight, .c = slice, .transpose_b = true});
+    if (!logits.empty()) backend.cast({slice, rows(logits, first, count)});
+    CrossEntropyArgs loss{
+        .logits = slice, .targets = rows(targets_.view(), first, count), .nll = rows(nll_.view(), first, count)};
+    if (gradients != nullptr) {
+      loss.dlogits = dlogits_.view().empty() ? slice : first_rows(dlogits_, count);
+      loss.grad_scale = grad_scale;
+    }
+    backend.cross_entropy(loss);
+    if (gradients == nullptr) continue;
+    backend.matmul({.a = loss.dlogits, .b = hidden, .c = gradients->lm_head, .transpose_a = true, .accumulate = true});
+    backend.matmul({.a = loss.dlogits, .b = head_weight, .c = rows(dnorm_.view(), first, count)});
+  }
+  LossSum sum;
+  sum.nll_nats = backend.sum(first_rows(nll_, n));
+  return sum;
+}
+
+LossSum TrainingPass::forward(const Batch& batch, TensorView logits) {
+  upload(batch);
+  forward_layers();
+  LossSum sum = head(0, nullptr, logits);
+  sum.targets = count_targets(batch);
+  return sum;
+}
+
+LossSum TrainingPass::forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients) {
+  Backend& backend = model_.backend();
+  const ModelParameters gradient_views = views_of(gradients, model_.config());
+  const Index n = batch.windows * tokens_;
+  upload(batch);
+  forward_layers();
+  LossSum sum = head(grad_scale, &gradient_views, {});
+  sum.targets = count_targets(batch);
+  const TensorView dx = first_rows(dx_, n);
+  backend.fill_zero(dx);
+  backend.rmsnorm_backward({first_rows(x_, n), model_.views().final_norm, first_rows(final_rstd_, n),
+                            first_rows(dnorm_, n), dx, gradient_views.final_norm});
+  for (Index layer = model_.config().layers - 1; layer >= 0; --layer) {
+    backward_feed_forward(layer, gradient_views);
+    backward_attention(layer, gradient_views);
+  }
+  backend.embedding_backward({first_rows(ids_, batch_windows_), dx.as({batch_windows_, tokens_, model_.config().dim}),
+                              gradient_views.token_embedding});
+  return sum;
+}
+
+void TrainingPass::backward_feed_forward(Index layer, const ModelParameters& gradients) {
+  Backend& backend = model_.backend();
+  const auto i = static_cast<std::size_t>(layer);
+  const LayerActivations& a = layers_[i];
+  const LayerParameters& weights = model_.product_views().layers[i];
+  const LayerParameters& out = gradients.layers[i];
+  const Index n = batch_windows_ * tokens_;
+  const TensorView dx = first_rows(dx_, n);
+  const TensorView dgate = first_rows(dgate_, n);
+  const TensorView dup = first_rows(dup_, n);
+  const TensorView act = first_rows(ffn_act_, n);
+  const TensorView input = first_rows(a.ffn_in, n);
+  const TensorView dinput = first_rows(dnorm_, n);
+
+  const ConstTensorView dy =
+      as_product(model_, dx, dx_product_.view().empty() ? TensorView{} : first_rows(dx_product_, n));
+  // act holds its own gradient until swiglu_backward replaces it by the activation, recomputed.
+  backend.matmul({.a = dy, .b = weights.w_down, .c = act});
+  backend.swiglu_backward({first_rows(a.gate, n), first_rows(a.up, n), act, dgate, dup, act});
+  backend.matmul({.a = dy, .b = act, .c = out.w_down, .transpose_a = true, .accumulate = true});
+  backend.matmul({.a = dgate, .b = input, .c = out.w_gate, .transpose_a = true, .accumulate = true});
+  backend.matmul({.a = dup, .b = input, .c = out.w_up, .transpose_a = true, .accumulate = true});
+  backend.matmul({.a = dgate, .b = weights.w_gate, .c = dinput});
+  backend.matmul({.a = dup, .b = weights.w_up, .c = dinput, .accumulate = true});
+  backend.rmsnorm_backward(
+      {first_rows(a.x_mid, n), model_.views().layers[i].ffn_norm, first_rows(a.ffn_rstd, n), dinput, dx, out.ffn_norm});
+}
+
+void TrainingPass::backward_attention(Index layer, const ModelParameters& gradients) {
+  Backend& backend = model_.backend();
+  const auto i = static_cast<std::size_t>(layer);
+  const LayerActivations& a = layers_[i];
+  const LayerParameters& weights = model_.product_views().layers[i];
+  const LayerParameters& own = model_.views().layers[i];
+  const LayerParameters& out = gradients.layers[i];
+  const Index b = batch_windows_;
+  const Index n = b * tokens_;
+  const TensorView dx = first_rows(dx_, n);
+  const TensorView input = first_rows(a.attn_in, n);
+  const TensorView dinput = first_rows(dnorm_, n);
+
+  const ConstTensorView dy =
+      as_product(model_, dx, dx_product_.view().empty() ? TensorView{} : first_rows(dx_product_, n));
+  const TensorView attended = first_rows(a.attended_product.view().empty() ? a.attended : a.attended_product, b);
+  const TensorView dattended = first_rows(dattended_, b);
+  backend.matmul({.a = dy, .b = flat(attended), .c = out.wo, .transpose_a = true, .accumulate = true});
+  backend.matmul({.a = dy, .b = weights.wo, .c = flat(dattended)});
+
+  const bool learns_prior = model_.config().has_prior_parameters();
+  const TensorView dprior = learns_prior ? dprior_.view() : TensorView{};
+  if (learns_prior) backend.fill_zero(dprior);
+  const TensorView dq = first_rows(dq_, b);
+  const TensorView dk = first_rows(dk_, b);
+  const TensorView dv = first_rows(dv_, b);
+  backend.attention_backward({.q = first_rows(a.q, b),
+                              .k = first_rows(a.k, b),
+                              .v = first_rows(a.v, b),
+                              .prior = tables_.prior(layer),
+                              .first_key = first_rows(first_key_, b),
+                              .ssmax_scale = own.ssmax_scale,
+                              .ssmax = model_.config().ssmax,
+                              .out = first_rows(a.attended, b),
+                              .lse = first_rows(a.lse, b),
+                              .dout = dattended,
+                              .dq = dq,
+                              .dk = dk,
+                              .dv = dv,
+                              .dprior = dprior,
+                              .dssmax_scale = out.ssmax_scale});
+  if (learns_prior) {
+    const ModelConfig& config = model_.config();
+    backend.prior_backward(
+        {own.prior_shape, own.prior_scale, own.prior_loc, dprior, config.train_shape ? out.prior_shape : TensorView{},
+         config.train_scale ? out.prior_scale : TensorView{}, config.train_loc ? out.prior_loc : TensorView{}});
+  }
+  const ConstTensorView rotary = tables_.rotary();
+  if (!rotary.empty()) {
+    backend.rotary({dq, rotary, true});
+    backend.rotary({dk, rotary, true});
+  }
+  struct Product {
+    TensorView gradient, weight, dweight;
+  };
+  const Product products[] = {{dq, weights.wq, out.wq}, {dk, weights.wk, out.wk}, {dv, weights.wv, out.wv}};
+  bool accumulate = false;
+  for (const Product& p : products) {
+    backend.matmul({.a = flat(p.gradient), .b = input, .c = p.dweight, .transpose_a = true, .accumulate = true});
+    backend.matmul({.a = flat(p.gradient), .b = p.weight, .c = dinput, .accumulate = accumulate});
+    accumulate = true;
+  }
+  backend.rmsnorm_backward(
+      {first_rows(a.x_in, n), own.attn_norm, first_rows(a.attn_rstd, n), dinput, dx, out.attn_norm});
+}
+
+}  // namespace bam
