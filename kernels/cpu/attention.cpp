@@ -66,6 +66,7 @@ struct BackwardPlan {
   Index batch, group, stride, ranges;
   Index tasks;
   Index sums_size;  // dk and dv of one task, floats
+  Index distances;  // that some pair has; beyond, the prior is not used and may be anything
   float* key_sums;  // [batch][key head][range][2][S][stride] with several ranges; else null, and each thread has one
   double* by_distance;  // [batch][key head][range][group][distances], null to skip
   double* scale_sums;   // [batch][key head][range][group], null to skip
@@ -77,6 +78,13 @@ struct BackwardPlan {
     return static_cast<Index>(share * static_cast<double>(in.queries)) / kAttentionQueries * kAttentionQueries;
   }
 };
+
+// Distances 0 .. n - 1, n the most keys a query sees; none when no query sees two, as such rows have no gradient.
+Index distances_in_use(const AttentionInputs& in, Index batch) {
+  Index most = 0;
+  for (Index i = 0; i < batch * in.queries; ++i) most = std::max(most, i % in.queries - in.first_key[i] + 1);
+  return most > 1 ? most : 0;
+}
 
 BackwardPlan plan_backward(const AttentionBackwardArgs& args, const AttentionInputs& in, CpuContext& ctx) {
   BackwardPlan plan{};
@@ -98,6 +106,7 @@ BackwardPlan plan_backward(const AttentionBackwardArgs& args, const AttentionInp
   auto* const tables = static_cast<double*>(ctx.shared(Slot::attention_b, doubles * sizeof(double)));
   plan.by_distance = want_distances ? tables : nullptr;
   plan.scale_sums = want_scale ? tables + table : nullptr;
+  plan.distances = want_distances ? distances_in_use(in, plan.batch) : 0;
   return plan;
 }
 
@@ -163,14 +172,13 @@ void add_head_sums(const AttentionBackwardArgs& args, const AttentionInputs& in,
   if (plan.by_distance != nullptr) {
     // In the full form l = s ln n (u + b): the sums hold ln n dl, which s turns into db and b into ds.
     const double factor = in.scale_prior ? static_cast<double>(in.ssmax_scale[head]) : 1.0;
-    for (Index n = 0; n < in.distances; ++n) {
+    for (Index n = 0; n < plan.distances; ++n) {
       double sum = 0;
       for (Index b = 0; b < plan.batch; ++b) {
         for (Index r = 0; r < plan.ranges; ++r) sum += plan.by_distance[slot(b, r) * in.distances + n];
       }
       if (dprior != nullptr) dprior[head * in.distances + n] += static_cast<float>(factor * sum);
-      // A distance no pair has must not enter: its b may be anything.
-      if (in.scale_prior && sum != 0) scale_sum += static_cast<double>(in.prior[head * in.distances + n]) * sum;
+      if (in.scale_prior) scale_sum += static_cast<double>(in.prior[head * in.distances + n]) * sum;
     }
   }
   if (dscale != nullptr) dscale[head] += static_cast<float>(scale_sum);

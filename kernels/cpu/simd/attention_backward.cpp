@@ -67,7 +67,7 @@ void differentiate(const TilePanel& t, const Queries& q, const float* keys, cons
     for (int r = 0; r < R; ++r) {
       for (int v = 0; v < 2; ++v) {
         const Vec x = logits<kPrior, kMasked>(t, product[r][v], t.first_key + first + r, v);
-        Vec p = exp2(x - load(q.lse + t.offset() + v * kLanes));
+        Vec p = exp2_bounded(x - load(q.lse + t.offset() + v * kLanes));
         if (kMasked) {
           const IVec seen = visible(t, t.first_key + first + r, v);
           p = select(seen, select(single(t, v), broadcast(1.0f), p), Vec{});
@@ -156,10 +156,12 @@ void add_visible_pairs(const Tile& t, const Scratch& s) {
     float* dq = s.dq + i / kPanel * kPanel * t.dim + i % kPanel;
     for (Index j = 0; j < t.rows; ++j) {
       if (t.first_key + j < block.first_key[i] || t.first_key + j > block.position[i]) continue;
+      const bool live = block.position[i] > block.first_key[i];
       const float p = s.probabilities[j * kTileStride + kMargin + i];
       const float dl = s.grads[j * kTileStride + kMargin + i];
       for (Index c = 0; c < t.dim; ++c) {
         t.dv[j * t.ld + c] += p * s.dout_rows[i * t.ld + c];
+        if (!live) continue;
         t.dk[j * t.ld + c] += dl * s.query_rows[i * t.ld + c];
         dq[c * kPanel] += dl * t.keys[j * t.ld + c];
       }
@@ -297,16 +299,15 @@ void finish(const HeadTask& h, const Queries& q, const Scratch& s) {
     float* dq = s.dq + lane * in.dim;
     const float* queries = s.queries + lane * in.dim;
     for (int v = 0; v < 2; ++v) {
-      const Vec scale = load(q.block.scale + lane + v * kLanes) * natural;
+      const IVec live = load(q.block.position + lane + v * kLanes) > load(q.block.first_key + lane + v * kLanes);
+      const Vec scale = select(live, load(q.block.scale + lane + v * kLanes) * natural, Vec{});
       Vec dot{};
       for (Index c = 0; c < in.dim; ++c) {
         float* at = dq + c * kPanel + v * kLanes;
         dot = fma(load(at), load(queries + c * kPanel + v * kLanes), dot);
         store(at, load(at) * scale);
       }
-      // A query without a second key has dl = 0 and an infinite q may have made that NaN.
-      const Vec log_keys = load(q.block.log_keys + lane + v * kLanes);
-      const Vec part = select(log_keys == Vec{}, Vec{}, dot * root * log_keys);
+      const Vec part = select(live, dot * root * load(q.block.log_keys + lane + v * kLanes), Vec{});
       if (h.dssmax_scale != nullptr) {
         for (int i = 0; i < kLanes; ++i) *h.dssmax_scale += static_cast<double>(part[i]);
       }

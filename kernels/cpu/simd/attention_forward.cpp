@@ -56,11 +56,11 @@ void exponentiate(const TilePanel& t, const Vec (&maximum)[2], float* scores, So
   for (int v = 0; v < 2; ++v) {
     const Index lane = t.offset() + v * kLanes;
     const Vec base = select(maximum[v] == broadcast(-__builtin_inff()), Vec{}, maximum[v]);
-    const Vec shrink = exp2(load(softmax.maximum + lane) - base);
+    const Vec shrink = exp2_bounded(load(softmax.maximum + lane) - base);
     Vec sum{};
     for (Index j = 0; j < t.rows; ++j) {
       float* at = scores + j * kPanel + v * kLanes;
-      const Vec p = exp2(load(at) - base);
+      const Vec p = exp2_bounded(load(at) - base);
       sum += p;
       store(at, p);
     }
@@ -138,15 +138,23 @@ void finish(const AttentionForward& call, Index batch, Index head, const QueryBl
         store(at, load(at) * factor[v]);
       }
     }
-    transpose(out, kPanel, in.dim, kPanel, s.rows + lane * ld, ld);
+    float* to = call.out + ((batch * in.queries + block.first + lane) * in.heads + head) * in.dim;
+    if (lane + kPanel <= block.count) {
+      transpose(out, kPanel, in.dim, kPanel, to, in.heads * in.dim);
+    } else {
+      transpose(out, kPanel, in.dim, kPanel, s.rows, ld);
+      for (Index i = 0; i < block.count - lane; ++i)
+        __builtin_memcpy(to + i * in.heads * in.dim, s.rows + i * ld, static_cast<std::size_t>(in.dim) * sizeof(float));
+    }
   }
   constexpr double kLn2 = 0.6931471805599453;
   for (Index i = 0; i < block.count; ++i) {
     const Index query = block.first + i;
-    float* to = call.out + ((batch * in.queries + query) * in.heads + head) * in.dim;
-    __builtin_memcpy(to, s.rows + i * ld, static_cast<std::size_t>(in.dim) * sizeof(float));
+    // Without a sum every logit was -inf: out is 0 / 0 then, and lse as undefined.
+    const double total =
+        softmax.sum[i] == 0 ? static_cast<double>(__builtin_nanf("")) : static_cast<double>(softmax.sum[i]);
     call.lse[(batch * in.heads + head) * in.queries + query] =
-        static_cast<float>(static_cast<double>(softmax.maximum[i]) * kLn2 + ::log(static_cast<double>(softmax.sum[i])));
+        static_cast<float>(static_cast<double>(softmax.maximum[i]) * kLn2 + ::log(total));
   }
 }
 

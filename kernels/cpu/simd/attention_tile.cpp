@@ -10,7 +10,10 @@ bool copy_typed(const T* x, Index stride, Index count, Index dim, float* y, Inde
   const Index whole = dim / kLanes * kLanes;
   const int rest = static_cast<int>(dim - whole);
   UVec strange{};  // lanes with all exponent bits set: infinity or NaN
+  constexpr Index kAhead = 8;
+  constexpr Index kLine = 64 / static_cast<Index>(sizeof(T));
   for (Index r = 0; r < count; ++r, x += stride, y += ld) {
+    for (Index c = 0; c < dim; c += kLine) __builtin_prefetch(x + kAhead * stride + c);
     for (Index c = 0; c < whole; c += kLanes) {
       const Vec v = load(x + c);
       strange |= UVec((as_bits(v) & 0x7f800000u) == 0x7f800000u);

@@ -43,8 +43,8 @@ BAM_INLINE void store(float* p, Vec v) {
 }
 
 BAM_INLINE Vec broadcast(float x) {
-  return x - Vec{};
-}  // -0.0 stays -0.0: x - 0 is x for every x
+  return x - Vec{};  // x for every x, -0.0 too
+}
 BAM_INLINE IVec broadcast(std::int32_t x) {
   return x + IVec{};
 }
@@ -136,17 +136,29 @@ BAM_INLINE void store_first(float* p, Vec v, int n) {
 }
 
 BAM_INLINE Vec load(const Bf16* p) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  // GCC 12 makes four instructions of the conversion below: swiglu on bf16 took 10 % longer.
+  return as_float((UVec)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))) << 16);
+#else
   HVec half;
   __builtin_memcpy(&half, p, sizeof half);
   return as_float(__builtin_convertvector(half, UVec) << 16);
+#endif
 }
 
 BAM_INLINE void store(Bf16* p, Vec v) {
   const UVec bits = as_bits(v);
-  const UVec rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const UVec quiet = (bits >> 16) | 0x40u;  // rounding could carry a NaN into the sign
-  const HVec half = __builtin_convertvector(v == v ? rounded : quiet, HVec);
+  const UVec rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+  const UVec picked = v == v ? rounded : bits | 0x400000u;  // rounding could carry a NaN into the sign
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  // The upper halves of each 128 bits, then the two lots side by side; GCC 12 takes two instructions more.
+  const __m256i upper = _mm256_setr_epi64x(0x0f0e0b0a07060302, -1, 0x0f0e0b0a07060302, -1);
+  const __m256i halves = _mm256_permute4x64_epi64(_mm256_shuffle_epi8((__m256i)picked, upper), 0x08);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(halves));
+#else
+  const HVec half = __builtin_convertvector(picked >> 16, HVec);
   __builtin_memcpy(p, &half, sizeof half);
+#endif
 }
 BAM_INLINE Vec load_first(const Bf16* p, int n) {
   HVec half{};
@@ -159,11 +171,11 @@ BAM_INLINE void store_first(Bf16* p, Vec v, int n) {
   for (int i = 0; i < n; ++i) p[i] = t[i];
 }
 
-// 2^x: 0 below -126 (no subnormals), infinity from 127.5 on, NaN stays NaN. 2^n through the exponent bits, n the
-// nearest integer, times a polynomial for 2^f, |f| <= 1/2, minimax in relative error (2e-9) with p(0) = 1 exactly.
-// Error below 2 ulp.
-BAM_INLINE Vec exp2(Vec x) {
-  const Vec clamped = min(broadcast(128.0f), max(broadcast(-126.0f), x));
+// 2^x for x <= 127.5: 0 below -126.5, NaN stays NaN, 2^0 = 1. 2^n through the exponent bits, n the nearest integer (n =
+// -127 makes 0), times a polynomial for 2^f, |f| <= 1/2, minimax in relative error (2e-9) with p(0) = 1 exactly. Error
+// below 2 ulp.
+BAM_INLINE Vec exp2_bounded(Vec x) {
+  const Vec clamped = max(broadcast(-127.0f), x);
   const Vec magic = broadcast(12582912.0f);  // 1.5 * 2^23: the integer lands in the lowest bits
   const Vec t = clamped + magic;
   const Vec f = clamped - (t - magic);
@@ -174,13 +186,18 @@ BAM_INLINE Vec exp2(Vec x) {
   p = fma(p, f, broadcast(2.40226477e-1f));
   p = fma(p, f, broadcast(6.93147182e-1f));
   p = fma(p, f, broadcast(1.0f));
-  const Vec scale = as_float((as_bits(t) << 23) + 0x3f800000u);  // a product, not an addition of bits: NaN must survive
-  return select(x < broadcast(-126.0f), Vec{}, p * scale);
+  const Vec scale = as_float((as_bits(t) << 23) + 0x3f800000u);
+  return p * scale;  // a product, not an addition of bits: NaN must survive
 }
 
-// e^x, in the manner of exp2: 0 below -87.3365, infinity from 88.4 on, NaN stays NaN. Error below 2 ulp; e^0 = 1.
+// The same for every x: infinity above 127.5.
+BAM_INLINE Vec exp2(Vec x) {
+  return exp2_bounded(min(broadcast(128.0f), x));
+}
+
+// e^x, in the manner of exp2: 0 below -87.7, infinity above 88.38, NaN stays NaN, e^0 = 1. Error below 2 ulp.
 BAM_INLINE Vec exp(Vec x) {
-  const Vec clamped = min(broadcast(89.0f), max(broadcast(-87.3365f), x));
+  const Vec clamped = min(broadcast(89.0f), max(broadcast(-88.0296919f), x));
   const Vec magic = broadcast(12582912.0f);
   const Vec t = fma(clamped, broadcast(1.44269504f), magic);
   const Vec n = t - magic;
@@ -193,8 +210,7 @@ BAM_INLINE Vec exp(Vec x) {
   p = fma(p, f, broadcast(4.9999994e-1f));
   p = fma(p, f, broadcast(1.0f));
   p = fma(p, f, broadcast(1.0f));
-  const Vec scale = as_float((as_bits(t) << 23) + 0x3f800000u);
-  return select(x < broadcast(-87.3365f), Vec{}, p * scale);
+  return p * as_float((as_bits(t) << 23) + 0x3f800000u);
 }
 
 }  // namespace bam::cpu::BAM_ISA
