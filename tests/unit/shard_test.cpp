@@ -546,3 +546,110 @@ TEST_CASE("shard: lists of tokenizer files that are not exactly one") {
   CHECK(contains(error_of([] { pack_tokenizer_files({{"a/b", ""}}); }), "not a plain file name"));
   CHECK(tokenizer_digest({}) == sha256_hex(std::string(4, '\0')));
 }
+
+namespace {
+
+constexpr const char* kSampleFolder = "tests/data/shard";
+
+// The ids of every good sample follow this rule.
+std::vector<Token> sample_tokens(Index count, Index vocab_size) {
+  std::vector<Token> tokens;
+  for (Index i = 0; i < count; ++i)
+    tokens.push_back(i % 50 == 0 ? kBos : static_cast<Token>(3 + i * 7919 % (vocab_size - 3)));
+  return tokens;
+}
+
+struct GoodSample {
+  const char* name;
+  Index vocab_size;
+  Index tokens;  // of each member
+  Index members;
+};
+
+const std::vector<GoodSample> kGoodSamples = {{"good-u16", 300, 200, 1},
+                                              {"good-u32", 70000, 120, 1},
+                                              {"good-empty", 300, 0, 1},
+                                              {"good-three-members", 300, 60, 3}};
+
+struct BadSample {
+  const char* name;
+  const char* stream_error;
+};
+
+const std::vector<BadSample> kBadSamples = {
+    {"bad-cut-in-frame", "truncated shard"},
+    {"bad-cut-before-totals", "truncated shard"},
+    {"bad-cut-before-seek-table", "truncated shard"},
+    {"bad-flipped-id", "damaged shard"},
+    {"bad-flipped-header", "damaged shard"},
+    {"bad-id-outside-vocabulary", "token id 299, expected less than vocab_size 200"},
+    {"bad-members-differ", "member 2: differs from the first in vocab_size"},
+    {"bad-bytes-behind", "damaged shard"},
+    {"bad-plain-zstd", "not a token shard"}};
+
+std::string sample(const std::string& name) {
+  return std::string(kSampleFolder) + "/" + name + ".tok.zst";
+}
+
+}  // namespace
+
+// Samples in the repository hold the format still: what was a shard once stays one.
+TEST_CASE("shard: the good samples are read as ever") {
+  for (const GoodSample& good : kGoodSamples) {
+    INFO(good.name);
+    std::vector<Token> expected;
+    for (Index member = 0; member < good.members; ++member) {
+      const std::vector<Token> tokens = sample_tokens(good.tokens, good.vocab_size);
+      expected.insert(expected.end(), tokens.begin(), tokens.end());
+    }
+    CHECK(read_stream(slurp(sample(good.name))) == expected);
+    CHECK(open_and_read(sample(good.name), expected) == "no error");
+    ShardFile file(sample(good.name));
+    CHECK(std::ssize(file.members()) == good.members);
+  }
+}
+
+TEST_CASE("shard: the bad samples are refused, and it is said why") {
+  for (const BadSample& bad : kBadSamples) {
+    INFO(bad.name);
+    const std::string bytes = slurp(sample(bad.name));
+    REQUIRE(!bytes.empty());
+    CHECK(contains(error_of([&] { read_stream(bytes); }), bad.stream_error));
+    CHECK(error_of([&] { ShardFile(sample(bad.name)).validate(); }) != "no error");
+  }
+}
+
+// Hidden: run by name to make the samples anew after a deliberate change of the format.
+TEST_CASE("shard: write the samples", "[.]") {
+  std::filesystem::create_directories(kSampleFolder);
+  for (const GoodSample& good : kGoodSamples) {
+    std::string bytes;
+    for (Index member = 0; member < good.members; ++member) {
+      bytes += shard_of(sample_tokens(good.tokens, good.vocab_size), header_of(good.vocab_size));
+    }
+    spit(sample(good.name), bytes);
+  }
+  const std::string good = shard_of(sample_tokens(200, 300), header_of(300));
+  const std::size_t data = good.find("\x28\xB5\x2F\xFD");
+  const std::size_t totals = good.find("\x52\x2A\x4D\x18");
+  const std::size_t table = good.find("\x5E\x2A\x4D\x18");
+  const auto flipped = [&](std::size_t place) {
+    std::string bytes = good;
+    bytes[place] = static_cast<char>(bytes[place] ^ 1);
+    return bytes;
+  };
+  Forgery outside;
+  outside.header.vocab_size = 200;
+  outside.header.frame_tokens = kFrameTokens;
+  outside.add({kBos, 299});
+  const std::string plain = good.substr(data, totals - data);
+  spit(sample("bad-cut-in-frame"), good.substr(0, (data + totals) / 2));
+  spit(sample("bad-cut-before-totals"), good.substr(0, totals));
+  spit(sample("bad-cut-before-seek-table"), good.substr(0, table));
+  spit(sample("bad-flipped-id"), flipped(data + 30));
+  spit(sample("bad-flipped-header"), flipped(good.find("\"bos_id\":1") + 9));
+  spit(sample("bad-id-outside-vocabulary"), outside.bytes());
+  spit(sample("bad-members-differ"), good + shard_of({kBos}, header_of(301)));
+  spit(sample("bad-bytes-behind"), good + plain);
+  spit(sample("bad-plain-zstd"), plain);
+}
