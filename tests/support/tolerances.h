@@ -47,6 +47,30 @@ inline Tolerance sum_of_products(DType dtype, Index terms, double size = 1.0) {
   return few_roundings(dtype, 1) + Tolerance{.absolute = 5 * roundoff(DType::f32) * static_cast<double>(terms) * size};
 }
 
+// The sum of dim squares in order is off by about sqrt(dim) roundings, and its root by half of that. The plain float
+// loop uses 0.45 of this, and 0.3 of the next.
+inline Tolerance norm_tolerance(DType dtype, Index dim) {
+  return few_roundings(dtype, 4 + std::sqrt(static_cast<double>(dim)));
+}
+
+// dx is a difference of numbers of the size of the largest.
+inline Tolerance norm_gradient_tolerance(Index dim) {
+  return {.of_largest = (4 + std::sqrt(static_cast<double>(dim))) * roundoff(DType::f32)};
+}
+
+// silu's derivative has a zero, where its terms cancel; and where exp(-gate) is more than float holds the result is 0.
+// The plain float loop uses 0.8 of this for dgate, 0.2 for the others.
+inline Tolerance swiglu_tolerance(DType dtype) {
+  return few_roundings(dtype, 8) + Tolerance{.of_largest = 4 * roundoff(DType::f32), .absolute = 1e-30};
+}
+
+// ln of a sum of exponentials, whose exponents are known to the roundoff of the logits. The plain float loop uses 0.7
+// of this up to 1000 words, and three times as much at 50257: a sum in order is not good enough there.
+inline Tolerance cross_entropy_tolerance(Index vocabulary, double logit_size) {
+  const double u = roundoff(DType::f32);
+  return {.of_entry = 2 * u, .absolute = u * (2 * logit_size + 8 + std::sqrt(static_cast<double>(vocabulary)))};
+}
+
 struct AttentionTolerances {
   Tolerance out, lse;
 };
