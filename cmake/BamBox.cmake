@@ -3,7 +3,8 @@
 
 add_library(bam_options INTERFACE)
 target_compile_options(bam_options INTERFACE
-  -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -fno-math-errno)
+  -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -fno-math-errno
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # false alarms about std::variant (GCC bug 80635)
 if(BAM_WERROR)
   target_compile_options(bam_options INTERFACE -Werror)
 endif()
