@@ -185,7 +185,7 @@ SpoolFile::~SpoolFile() {
 }
 
 void SpoolFile::write(std::string_view bytes) {
-  write_fully(fd_, bytes, "temporary file in " + folder_);
+  write_fully(fd_, bytes, name());
 }
 
 }  // namespace bam::io

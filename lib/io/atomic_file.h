@@ -61,6 +61,7 @@ class SpoolFile {
   SpoolFile& operator=(const SpoolFile&) = delete;
 
   int descriptor() const { return fd_; }
+  std::string name() const { return "temporary file in " + folder_; }  // for messages
   void write(std::string_view bytes);
 
  private:

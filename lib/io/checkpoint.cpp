@@ -119,12 +119,12 @@ std::string digest_of_part(int fd, Index bytes, const std::string& name) {
   return digest.hex();
 }
 
-void copy(int fd, OutputFile& output) {
-  const Index bytes = file_size(fd, output.name());
+void copy(int fd, const std::string& name, OutputFile& output) {
+  const Index bytes = file_size(fd, name);
   std::string chunk(static_cast<std::size_t>(kChunkBytes), '\0');
   for (Index offset = 0; offset < bytes;) {
     const std::span<char> piece(chunk.data(), static_cast<std::size_t>(std::min(kChunkBytes, bytes - offset)));
-    read_fully_at(fd, offset, piece, output.name());
+    read_fully_at(fd, offset, piece, name);
     output.write({piece.data(), piece.size()});
     offset += std::ssize(piece);
   }
@@ -135,8 +135,11 @@ void copy(int fd, OutputFile& output) {
 struct CheckpointWriter::State {
   explicit State(const std::string& path) : output(path) {
     if (!output.is_atomic()) spool.emplace();
-    file.emplace(Hdf5File::create(descriptor(), output.name(), kCheckpointBlockBytes));
+    file.emplace(Hdf5File::create(descriptor(), name(), kCheckpointBlockBytes));
   }
+
+  // Of the file that is filled: a full disk in $TMPDIR is not one of the output.
+  std::string name() const { return spool ? spool->name() : output.name(); }
 
   int descriptor() const { return spool ? spool->descriptor() : output.descriptor(); }
 
@@ -162,10 +165,10 @@ std::string CheckpointWriter::commit() {
   state.file->close();
   const int fd = state.descriptor();
   Block block;
-  block.bytes = file_size(fd, state.output.name()) - kCheckpointBlockBytes;
-  block.sha256 = digest_of_part(fd, block.bytes, state.output.name());
-  write_fully_at(fd, 0, encode(block), state.output.name());
-  if (state.spool) copy(fd, state.output);
+  block.bytes = file_size(fd, state.name()) - kCheckpointBlockBytes;
+  block.sha256 = digest_of_part(fd, block.bytes, state.name());
+  write_fully_at(fd, 0, encode(block), state.name());
+  if (state.spool) copy(fd, state.name(), state.output);
   state.output.commit();
   return block.sha256;
 }

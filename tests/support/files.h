@@ -48,6 +48,13 @@ inline void spit(const std::string& path, const std::string& bytes) {
   out << bytes;
 }
 
+// Overwrites a part of a file in place: much quicker than writing it anew where a test does so at every byte.
+inline void patch(const std::string& path, std::size_t offset, const std::string& bytes) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file << bytes;
+}
+
 // The text of the bam::Error that `action` throws; "no error" when it throws none.
 template <typename Action>
 std::string error_of(Action&& action) {

@@ -1,7 +1,6 @@
 // boxes: io base
 #include "io/checkpoint.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -69,8 +68,9 @@ TEST_CASE("checkpoint: cut at any byte it is truncated") {
   write_checkpoint(folder / "a.h5");
   const std::string bytes = slurp(folder / "a.h5");
   const std::string path = folder / "cut";
-  for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
-    spit(path, bytes.substr(0, cut));
+  spit(path, bytes);
+  for (std::size_t cut = bytes.size(); cut-- > 0;) {
+    std::filesystem::resize_file(path, cut);
     INFO("cut after " << cut << " of " << bytes.size());
     const std::string error = error_of([&] { CheckpointReader reader(path); });
     CHECK(contains(error, path + (cut == 0 ? ": empty, expected a checkpoint" : ": truncated checkpoint")));
@@ -85,17 +85,18 @@ TEST_CASE("checkpoint: a flipped byte anywhere is an error before HDF5 sees it")
   write_checkpoint(folder / "a.h5");
   const std::string bytes = slurp(folder / "a.h5");
   const std::string path = folder / "flipped";
+  spit(path, bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::string damaged = bytes;
-    damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
-    spit(path, damaged);
+    patch(path, i, std::string(1, static_cast<char>(bytes[i] ^ (1 << (i % 8)))));
     INFO("byte " << i << " of " << bytes.size());
     const std::string error = error_of([&] { CheckpointReader reader(path); });
     CHECK(error != "no error");
     CHECK(is_one_line(error));
     CHECK(!contains(error, "HDF5"));
     if (i >= 512) CHECK(error == path + ": damaged checkpoint: its bytes do not have its digest");
+    patch(path, i, bytes.substr(i, 1));
   }
+  CHECK(read_checkpoint(path) == 1.5F);
 }
 
 TEST_CASE("checkpoint: other files are told from damaged ones") {
@@ -189,6 +190,20 @@ TEST_CASE("checkpoint: without commit, or on a full disk, the old one stays and 
     CHECK(slurp(path) == old);
     CHECK(folder.entries() == 1);
   }
+}
+
+TEST_CASE("checkpoint: a full disk for spooling is named as such") {
+  const ScratchFolder spool;
+  setenv("TMPDIR", spool.path().c_str(), 1);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{3000, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::string error = error_of([&] { write_checkpoint("/dev/null", 3.0F, 1000000); });
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  unsetenv("TMPDIR");
+  CHECK(error == "temporary file in " + spool.path() + ": cannot write: File too large");
+  CHECK(spool.entries() == 0);
 }
 
 TEST_CASE("checkpoint: a writer killed at any time leaves a whole checkpoint") {

@@ -137,9 +137,9 @@ std::string open_and_read(const std::string& path, const std::vector<Token>& exp
 
 TEST_CASE("shard: tokens come back, of either width and any number") {
   const ScratchFolder folder;
-  for (const Index vocab_size : {Index{300}, Index{65536}, Index{65537}, Index{200000}}) {
-    for (const Index count : {Index{0}, Index{1}, Index{5}, kFrameTokens - 1, kFrameTokens, kFrameTokens + 1,
-                              3 * kFrameTokens, Index{100001}}) {
+  for (const Index vocab_size : {Index{300}, Index{65536}, Index{65537}}) {
+    for (const Index count :
+         {Index{0}, Index{1}, Index{5}, kFrameTokens - 1, kFrameTokens, kFrameTokens + 1, 3 * kFrameTokens}) {
       INFO("vocabulary " << vocab_size << ", " << count << " tokens");
       const std::vector<Token> tokens = some_tokens(count, vocab_size);
       ShardTotals totals;
@@ -177,7 +177,7 @@ TEST_CASE("shard: the header and the tokenizer come back") {
 }
 
 TEST_CASE("shard: the bytes do not depend on threads or on how tokens arrive, but on the level") {
-  const std::vector<Token> tokens = some_tokens(20 * kFrameTokens + 77, 32768);
+  const std::vector<Token> tokens = some_tokens(9 * kFrameTokens + 77, 32768);
   const ShardHeader header = header_of(32768);
   const std::string one = shard_of(tokens, header, {9, 1});
   CHECK(shard_of(tokens, header, {9, 3}) == one);
@@ -195,15 +195,17 @@ TEST_CASE("shard: cut at any byte it is truncated, as a stream and as a file") {
   const std::vector<Token> tokens = some_tokens(2 * kFrameTokens + 9, 4);
   const std::string bytes = shard_of(tokens, header_of(4));
   const std::string path = folder / "cut";
-  for (std::size_t cut = 0; cut < bytes.size(); cut += cut < 700 || cut + 700 > bytes.size() ? 1 : 53) {
+  spit(path, bytes);
+  for (std::size_t cut = bytes.size(); cut-- > 0;) {
+    if (cut > 700 && cut + 700 < bytes.size() && cut % 53 != 0) continue;
     INFO("cut after " << cut << " of " << bytes.size());
     const std::string part = bytes.substr(0, cut);
     const std::string stream_error = error_of([&] { read_stream(part); });
     const char* expected = cut == 0 ? "input: empty, expected a token shard" : "input: truncated shard";
     CHECK(contains(stream_error, expected));
     CHECK(is_one_line(stream_error));
-    if (cut > 0) CHECK(contains(error_of([&] { read_stream(bytes + part); }), "truncated shard"));
-    spit(path, part);
+    if (cut > 0 && cut % 11 == 0) CHECK(contains(error_of([&] { read_stream(bytes + part); }), "truncated shard"));
+    std::filesystem::resize_file(path, cut);
     CHECK(contains(error_of([&] { ShardFile file(path); }), cut == 0 ? "empty" : "truncated shard"));
   }
 }
@@ -228,18 +230,19 @@ TEST_CASE("shard: a flipped byte anywhere is an error, as a stream and as a file
   spit(path, bytes);
   REQUIRE(open_and_read(path, tokens) == "no error");
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    for (const int mask : {0x01, 0x10, 0x80, 0xFF}) {
+    for (const int mask : {0x01, 0x10, 0xFF}) {
       INFO("byte " << i << " of " << bytes.size() << ", mask " << mask);
       std::string damaged = bytes;
       damaged[i] = static_cast<char>(damaged[i] ^ mask);
       const std::string error = error_of([&] { read_stream(damaged); });
       CHECK(error != "no error");
       CHECK(is_one_line(error));
-      spit(path, damaged);
+      patch(path, i, damaged.substr(i, 1));
       const std::string file_error = open_and_read(path, tokens);
       CHECK(file_error != "no error");
       CHECK(file_error != "other tokens");
     }
+    patch(path, i, bytes.substr(i, 1));
   }
 }
 
@@ -249,19 +252,21 @@ TEST_CASE("shard: opening a file verifies everything but the ids") {
   const std::size_t data = bytes.find("\x28\xB5\x2F\xFD");
   const std::size_t totals = bytes.find("\x52\x2A\x4D\x18");
   REQUIRE(data < totals);
+  spit(folder / "x", bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (i >= data && i < totals) continue;
-    std::string damaged = bytes;
-    damaged[i] = static_cast<char>(damaged[i] ^ 0x04);
-    spit(folder / "x", damaged);
+    patch(folder / "x", i, std::string(1, static_cast<char>(bytes[i] ^ 0x04)));
     INFO("byte " << i);
     CHECK(error_of([&] { ShardFile file(folder / "x"); }) != "no error");
+    patch(folder / "x", i, bytes.substr(i, 1));
   }
+  CHECK(error_of([&] { ShardFile file(folder / "x"); }) == "no error");
 }
 
 TEST_CASE("shard: random bytes in it never crash a reader") {
   const ScratchFolder folder;
   const std::string bytes = shard_of(some_tokens(2000, 200), header_of(200));
+  spit(folder / "x", bytes);
   bam::Rng rng(11);
   for (int round = 0; round < 2000; ++round) {
     std::string damaged = bytes;
@@ -270,8 +275,9 @@ TEST_CASE("shard: random bytes in it never crash a reader") {
     for (std::size_t i = 0; i < count; ++i) damaged[begin + i] = static_cast<char>(rng.below(256));
     if (damaged == bytes) continue;
     CHECK(error_of([&] { read_stream(damaged); }) != "no error");
-    spit(folder / "x", damaged);
+    patch(folder / "x", begin, damaged.substr(begin, count));
     CHECK(error_of([&] { ShardFile(folder / "x").validate(); }) != "no error");
+    patch(folder / "x", begin, bytes.substr(begin, count));
   }
 }
 
