@@ -1,0 +1,194 @@
+#include "train/request.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/rng.h"
+#include "prior/init.h"
+
+namespace bam::train {
+namespace {
+
+Index ceil_div(Index a, Index b) {
+  return a / b + (a % b != 0);
+}
+
+ModelConfig configure(const Request& request, const Recipe& recipe, Index vocab, const ModelConfig* stored) {
+  ModelConfig config;
+  if (stored != nullptr) {
+    config = *stored;
+  } else {
+    const Preset& preset = preset_named(request.preset);
+    const auto pick = [](Index asked, Index otherwise) { return asked > 0 ? asked : otherwise; };
+    config.dim = pick(request.dim, preset.dim);
+    config.layers = pick(request.layers, preset.layers);
+    config.heads = pick(request.heads, preset.heads);
+    config.kv_heads = pick(request.kv_heads, config.heads);
+    config.ffn = pick(request.ffn, request.dim > 0 ? 2 * request.dim : preset.ffn);
+    config.vocab = vocab;
+    config.pe = request.pe;
+    config.ssmax = request.ssmax.value_or(request.pe == PositionalEncoding::bam ? Ssmax::full : Ssmax::off);
+    config.prior_scope = request.prior_scope.value_or(recipe.prior_scope);
+  }
+  config.train_shape = request.train_prior.shape;
+  config.train_scale = request.train_prior.scale;
+  config.train_loc = request.train_prior.loc;
+  config.context = planned_context(request, stored);
+  validate(config);
+  return config;
+}
+
+Index count_steps(const Request& request, const Plan& plan, const Recipe& recipe, Index windows_per_epoch) {
+  if ((request.steps > 0) + (request.tokens > 0) + (request.epochs > 0) > 1) {
+    throw UsageError("--steps, --tokens, --epochs: expected one of them");
+  }
+  if (request.steps > 0) return request.steps;
+  if (request.tokens > 0) return ceil_div(request.tokens, plan.batch_tokens());
+  if (request.epochs == 0) return recipe.steps;
+  if (windows_per_epoch == 0) throw UsageError("--epochs: a stream is read once, expected --steps or --tokens");
+  Index windows = 0;
+  if (__builtin_mul_overflow(request.epochs, windows_per_epoch, &windows)) throw UsageError("--epochs: out of range");
+  return ceil_div(windows, plan.batch_windows);
+}
+
+Index warmup_steps(const Warmup& warmup, Index steps) {
+  if (!warmup.is_percent) return static_cast<Index>(warmup.number);
+  return static_cast<Index>(std::ceil(warmup.number / 100 * static_cast<double>(steps)));
+}
+
+void set_priors(Model& model, std::string_view prefix, const std::vector<HeadPrior>& priors) {
+  const auto send = [&](const char* name, double HeadPrior::*field) {
+    std::vector<float> values;
+    for (const HeadPrior& prior : priors) values.push_back(static_cast<float>(prior.*field));
+    const TensorView view = model.parameters().named(std::string(prefix) + name);
+    model.backend().copy_in(view, {values.data(), DType::f32, view.shape});
+  };
+  send("prior_shape", &HeadPrior::shape);
+  send("prior_scale", &HeadPrior::scale);
+  send("prior_loc", &HeadPrior::loc);
+}
+
+std::vector<std::vector<HeadPrior>> first_priors(const Plan& plan, Index sets) {
+  const Index heads = plan.config.heads;
+  const auto count = static_cast<std::size_t>(sets);
+  if (plan.prior_init == "authors") return {count, authors_prior(heads)};
+  if (plan.prior_init == "spread") return {count, spread_prior(heads)};
+  return read_prior_table(plan.prior_init, sets, heads);
+}
+
+}  // namespace
+
+Recipe recipe_of(const std::string& preset) {
+  if (preset == "tiny") return {128, 2048, 2500, 5e-3, "spread", PriorScope::global};
+  return {512, 589824, 16954, 1e-3, "authors", PriorScope::layer};
+}
+
+const Preset& preset_named(const std::string& name) {
+  for (const Preset& preset : presets()) {
+    if (preset.name == name) return preset;
+  }
+  throw UsageError("--preset: no preset is called '" + name + "'");
+}
+
+Index planned_context(const Request& request, const ModelConfig* stored) {
+  if (request.context > 0) return request.context;
+  return stored != nullptr && stored->context > 0 ? stored->context : recipe_of(request.preset).context;
+}
+
+Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, const ModelConfig* stored) {
+  const Recipe recipe = recipe_of(request.preset);
+  Plan plan;
+  plan.config = configure(request, recipe, vocab, stored);
+  plan.products = request.products;
+  const Index context = plan.config.context;
+  const Index asked_tokens = request.batch_tokens > 0 ? request.batch_tokens : std::max(recipe.batch_tokens, context);
+  if (asked_tokens < context) {
+    throw UsageError("--batch-tokens: " + std::to_string(asked_tokens) + " do not hold a window, expected at least " +
+                     std::to_string(context) + ", the context");
+  }
+  plan.batch_windows = asked_tokens / context;
+  if (asked_tokens % context != 0) {
+    log::info("a step has " + std::to_string(plan.batch_windows) + " windows, " + std::to_string(plan.batch_tokens()) +
+              " tokens");
+  }
+  plan.steps = count_steps(request, plan, recipe, windows_per_epoch);
+
+  TrainerSettings& trainer = plan.trainer;
+  trainer.optimizer.kind = request.optimizer;
+  trainer.optimizer.weight_decay = request.weight_decay;
+  trainer.optimizer.clip = request.clip;
+  trainer.schedule = {request.schedule, plan.steps, warmup_steps(request.warmup, plan.steps), request.min_lr_fraction};
+  trainer.learning_rate = request.lr > 0 ? request.lr : recipe.learning_rate;
+  trainer.prior_learning_rate = request.prior_lr.value_or(trainer.learning_rate);
+  trainer.micro_windows = request.micro_batch > 0 ? std::min(request.micro_batch, plan.batch_windows)
+                                                  : default_micro_windows(context, plan.batch_windows);
+  plan.prior_init = request.prior_init.empty() ? recipe.prior_init : request.prior_init;
+  plan.shape_init = request.shape_init;
+  plan.scale_init = request.scale_init;
+  plan.loc_init = request.loc_init;
+  return plan;
+}
+
+void require_memory(const Plan& plan) {
+  const double needed = training_bytes(plan.config, plan.products, plan.trainer.micro_windows, plan.config.context);
+  const double available = available_memory_bytes();
+  if (needed <= available) return;
+  throw Error("training needs " + human_bytes(needed) + " of memory, and " + human_bytes(available) +
+              " are available, expected a smaller model, --context or --micro-batch");
+}
+
+void initialise_model(Model& model, const Plan& plan, std::uint64_t seed) {
+  const ModelConfig& config = model.config();
+  initialise(model.parameters(), config, model.backend(), seed);
+  if (config.has_prior_parameters()) {
+    const bool global = config.prior_scope == PriorScope::global;
+    auto priors = first_priors(plan, global ? 1 : config.layers);
+    for (std::size_t i = 0; i < priors.size(); ++i) {
+      const auto replace = [&](const char* option, const std::string& specification, double HeadPrior::*field,
+                               std::uint64_t which) {
+        if (specification.empty()) return;
+        try {
+          const auto values = values_by_head(specification, config.heads, mix64(seed) ^ mix64(3 * i + which));
+          for (std::size_t h = 0; h < values.size(); ++h) priors[i][h].*field = values[h];
+        } catch (const UsageError& error) {
+          throw UsageError(std::string(option) + ": " + error.what());
+        }
+      };
+      replace("--shape-init", plan.shape_init, &HeadPrior::shape, 0);
+      replace("--scale-init", plan.scale_init, &HeadPrior::scale, 1);
+      replace("--loc-init", plan.loc_init, &HeadPrior::loc, 2);
+      set_priors(model, global ? "" : "layers/" + std::to_string(i) + "/", priors[i]);
+    }
+  }
+  model.refresh_products();
+}
+
+double measure_matrix_ceiling(Backend& backend, Products products) {
+  constexpr Index kSize = 1024;
+  const DType type = products == Products::bf16 ? DType::bf16 : backend.real();
+  const Tensor a(backend, type, {kSize, kSize});
+  const Tensor b(backend, type, {kSize, kSize});
+  const Tensor c(backend, backend.real(), {kSize, kSize});
+  backend.fill_zero(a);
+  backend.fill_zero(b);
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const auto seconds_since = [](Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  };
+  double best = 0;
+  do {
+    const auto start = Clock::now();
+    backend.matmul({.a = a, .b = b, .c = c, .transpose_b = true});
+    backend.synchronize();
+    best = std::max(best, 2.0 * kSize * kSize * kSize / seconds_since(start));
+  } while (seconds_since(begin) < 0.2);
+  return best;
+}
+
+}  // namespace bam::train

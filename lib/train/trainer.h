@@ -1,0 +1,60 @@
+// Trainer - one optimizer step over a batch of any size, and the loss on held-out windows.
+#pragma once
+
+#include "model/training_pass.h"
+#include "train/optimizer.h"
+#include "train/schedule.h"
+#include "train/windows.h"
+
+namespace bam::train {
+
+struct StepResult {
+  double loss = 0;           // nats, mean over the scored targets of the step; 0 when there are none
+  double gradient_norm = 0;  // before clipping
+  double learning_rate = 0;
+  Index targets = 0;
+};
+
+struct TrainerSettings {
+  OptimizerSettings optimizer;
+  Schedule schedule;
+  double learning_rate = 1e-3;        // at the peak
+  double prior_learning_rate = 1e-3;  // likewise, of shape, scale and loc
+  Index micro_windows = 1;            // windows that pass forward and backward at a time
+};
+
+// Windows of `context` tokens at a time: enough for matrix products to run at speed, and a function of sizes alone, so
+// that the same options give the same bits on every machine.
+Index default_micro_windows(Index context, Index batch_windows);
+
+// Bytes of parameters, rounded copies, gradients, moments and activations.
+double training_bytes(const ModelConfig& config, Products products, Index micro_windows, Index context);
+
+class Trainer {
+ public:
+  // `model` outlives the trainer; its configuration's context is the length of the windows.
+  Trainer(Model& model, const TrainerSettings& settings);
+
+  // The loss is the mean over all targets of the batch, and so are the gradients, however the batch is cut. Throws
+  // Error when loss or gradients are not finite; then the model has not changed.
+  StepResult step(const Batch& batch);
+
+  // Sum over all targets.
+  LossSum evaluate(const ValidationWindows& windows);
+
+  Optimizer& optimizer() { return optimizer_; }
+  const Optimizer& optimizer() const { return optimizer_; }
+  const TrainerSettings& settings() const { return settings_; }
+
+  // To be called after parameters were changed by others.
+  void refresh();
+
+ private:
+  Model& model_;
+  TrainerSettings settings_;
+  Optimizer optimizer_;
+  ParameterSet gradients_;
+  TrainingPass pass_;
+};
+
+}  // namespace bam::train
