@@ -1,0 +1,74 @@
+#!/bin/bash
+# The floors of the house: who may include whom. The build refuses an include of a box that is not linked; here is the rest.
+# shellcheck source=tests/support/shell.sh
+. "$(dirname "$0")/../support/shell.sh"
+
+order="tools train eval model prior text io kernels base"
+kernels_users="kernels/registry.cpp tests/bench"
+
+# box_of FILE - the box a source belongs to.
+box_of() {
+  case $1 in
+    tools/*) echo tools ;;
+    kernels/*) echo kernels ;;
+    lib/*) echo "$1" | cut -d/ -f2 ;;
+  esac
+}
+
+# may_include FROM TO - the boxes to the right of FROM, and FROM itself; cli stands beside train.
+may_include() {
+  local from=$1 to=$2 seen=no box
+  [ "$from" = "$to" ] && return 0
+  [ "$from" = tools ] && [ "$to" = cli ] && return 0
+  [ "$to" = cli ] && return 1
+  if [ "$from" = cli ]; then from=train; fi
+  for box in $order; do
+    [ "$seen" = yes ] && [ "$box" = "$to" ] && return 0
+    [ "$box" = "$from" ] && seen=yes
+  done
+  return 1
+}
+
+# lint_tree ROOT - prints one line for every breach.
+lint_tree() {
+  local root=$1 file from to
+  (
+    cd "$root" || exit 1
+    grep -rnoE '^#include "(base|kernels|io|text|prior|model|eval|train|cli)/' --include='*.h' --include='*.cpp' lib kernels tools |
+      while IFS=: read -r file line include; do
+        from=$(box_of "$file")
+        to=${include#\#include \"}
+        may_include "$from" "${to%/}" || echo "$file:$line: $from may not include ${to%/}"
+      done
+    grep -rnE '#include "kernels/(ref|cpu|cuda)/' --include='*.h' --include='*.cpp' lib tools kernels tests |
+      grep -vE "^(kernels/(ref|cpu|cuda)/|${kernels_users// /|})" | grep -vE '^tests/' | sed 's/$/  (a backend is not included from outside)/'
+    grep -rlE '#include <(hdf5|H5|zstd)' --include='*.h' --include='*.cpp' lib kernels tools | grep -vE '^lib/io/' | sed 's/$/: HDF5 and zstd belong to lib\/io/'
+    grep -rlE '#include <boost/' --include='*.h' --include='*.cpp' lib kernels tools | grep -vE '^lib/cli/' | sed 's/$/: Boost belongs to lib\/cli/'
+    grep -rnE 'std::cout|[^_:.a-z]exit\(' --include='*.h' --include='*.cpp' lib kernels | grep -vE '^lib/cli/' | grep -vE '//.*exit\(' | sed 's/$/  (standard output and exit belong to lib\/cli and tools)/'
+    grep -rnE '^#\s*if.*(CUDA|ONEDNN|DNNL)' --include='*.h' --include='*.cpp' lib tools kernels | grep -vE '^kernels/(registry|cuda/)' | sed 's/$/  (no #if about backends)/'
+  )
+}
+
+lint_tree "$BAM_SOURCE" >found
+[ ! -s found ] || fail "$(cat found)"
+
+# The lint itself: each kind of breach, planted in a copy, is found.
+plant() {
+  local file=$1 text=$2
+  rm -rf copy
+  mkdir copy
+  cp -r "$BAM_SOURCE/lib" "$BAM_SOURCE/kernels" "$BAM_SOURCE/tools" copy/
+  mkdir copy/tests
+  echo "$text" >>"copy/$file"
+  lint_tree copy >found
+  [ -s found ] || fail "not found when planted in $file: $text"
+}
+plant lib/base/rng.cpp '#include "io/shard.h"'
+plant lib/eval/planted.cpp '#include "train/trainer.h"'
+plant lib/io/shard.cpp '#include "cli/options.h"'
+plant lib/model/model.cpp '#include "kernels/cpu/cpu_backend.h"'
+plant lib/model/model.cpp '#include <hdf5.h>'
+plant tools/bam_train.cpp '#include <boost/program_options.hpp>'
+plant lib/train/planted.cpp 'void f() { std::cout << 1; }'
+plant lib/model/model.cpp '#if BAM_CUDA'
+finish

@@ -1,0 +1,18 @@
+#!/bin/bash
+# Words that mark unfinished work, and paths of one machine.
+# shellcheck source=tests/support/shell.sh
+. "$(dirname "$0")/../support/shell.sh"
+cd "$BAM_SOURCE" || exit 1
+
+# lint_words FOLDER - prints the lines that hold one. This file and binary data are left out.
+lint_words() {
+  grep -rnIE 'TODO|FIXME|XXX|not implemented|unimplemented|placeholder' "$1"/{kernels,lib,tools,pipelines,man,README.md,CMakeLists.txt} 2>/dev/null
+  grep -rnIE '/work/|/home/|\.\./shared' "$1"/{kernels,lib,tools,pipelines,man,tests,README.md,CHANGELOG.md,CMakeLists.txt} 2>/dev/null | grep -v 'tests/lint/words.sh'
+}
+lint_words . >"$scratch/found"
+[ ! -s "$scratch/found" ] || fail "$(cat "$scratch/found")"
+
+mkdir -p "$scratch/planted/lib"
+echo '// TODO later' >"$scratch/planted/lib/a.cpp"
+lint_words "$scratch/planted" | grep -q TODO || fail "a planted word was not found"
+finish
