@@ -1,0 +1,177 @@
+#include "eval/perplexity.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace bam::eval {
+namespace {
+
+// The part of the sequence that the next windows need.
+class Sequence {
+ public:
+  explicit Sequence(TokenSource& source) : source_(source) {}
+
+  // Reads on until ids [first, end) are held or the sequence ends; earlier ones are forgotten.
+  void hold(Index first, Index end) {
+    if (first > first_) {
+      ids_.erase(ids_.begin(), ids_.begin() + std::min<std::ptrdiff_t>(first - first_, std::ssize(ids_)));
+      first_ = first;
+    }
+    const Index held = std::ssize(ids_);
+    if (end - first_ <= held) return;
+    ids_.resize(static_cast<std::size_t>(end - first_));
+    const Index got = source_.read(std::span(ids_).subspan(static_cast<std::size_t>(held)));
+    ids_.resize(static_cast<std::size_t>(held + got));
+  }
+
+  Index end() const { return first_ + std::ssize(ids_); }
+  std::int32_t operator[](Index position) const { return ids_[static_cast<std::size_t>(position - first_)]; }
+
+ private:
+  TokenSource& source_;
+  Index first_ = 0;
+  std::vector<std::int32_t> ids_;
+};
+
+// Windows that are read together, padded behind their end: a causal model does not see the padding.
+struct WindowBatch {
+  Index capacity = 0;
+  std::vector<TokenWindow> windows;
+  Batch rows;
+
+  WindowBatch(Index texts, Index row_tokens) : capacity(row_tokens) {
+    rows.windows = texts;
+    rows.tokens = row_tokens;
+    clear();
+  }
+
+  void clear() {
+    windows.clear();
+    const auto size = static_cast<std::size_t>(rows.windows * capacity);
+    rows.ids.assign(size, 0);
+    rows.targets.assign(size, kNotScored);
+    rows.first_key.assign(size, 0);
+  }
+
+  bool is_full() const { return std::ssize(windows) == rows.windows; }
+
+  void add(const TokenWindow& window, const Sequence& sequence, std::int32_t bos_id) {
+    const auto row = windows.size() * static_cast<std::size_t>(capacity);
+    const auto inputs = static_cast<std::size_t>(window.end - 1 - window.begin);
+    for (std::size_t t = 0; t < inputs; ++t) {
+      const Index position = window.begin + static_cast<Index>(t);
+      rows.ids[row + t] = sequence[position];
+      if (position + 1 >= window.first_scored) rows.targets[row + t] = sequence[position + 1];
+    }
+    mark_documents(std::span(rows.ids).subspan(row, inputs), bos_id, 0, 0,
+                   std::span(rows.first_key).subspan(row, inputs));
+    windows.push_back(window);
+  }
+};
+
+class Evaluation {
+ public:
+  Evaluation(const LoadedModel& loaded, const PerplexityOptions& options, Index texts)
+      : loaded_(loaded), options_(options), batch_(texts, options.rule.context) {
+    if (loaded.tokenizer->lossless()) bytes_.emplace(*loaded.tokenizer);
+    result_.all = bin(1, options.rule.context);
+    const Index width = options.rule.slides() ? 0 : options.bin;
+    for (Index from = 1; width > 0 && from <= options.rule.context; from += width) {
+      result_.bins.push_back(bin(from, std::min(from + width - 1, options.rule.context)));
+    }
+    reader_.emplace(*loaded.model, texts, options.rule.context, options.chunk);
+  }
+
+  bool is_full() const { return batch_.is_full(); }
+  void add(const TokenWindow& window, const Sequence& sequence) {
+    batch_.add(window, sequence, loaded_.tokenizer_header.bos_id);
+  }
+
+  void score() {
+    if (batch_.windows.empty()) return;
+    reader_->truncate(0);
+    const auto inputs = static_cast<std::size_t>(batch_.windows.front().end - 1 - batch_.windows.front().begin);
+    const Batch& rows = batch_.rows;
+    // One text is read to its own end, several to the end of their rows.
+    const std::size_t size = rows.windows == 1 ? inputs : rows.ids.size();
+    const Scores scores = rows.windows == 1
+                              ? read_rest(*reader_, std::span(rows.ids).first(size),
+                                          std::span(rows.first_key).first(size), std::span(rows.targets).first(size))
+                              : reader_->read(rows.ids, rows.first_key, rows.targets);
+    for (std::size_t w = 0; w < batch_.windows.size(); ++w) {
+      add_scores(scores, w * static_cast<std::size_t>(batch_.capacity), size);
+    }
+    batch_.clear();
+  }
+
+  PerplexityResult& result() { return result_; }
+
+ private:
+  PerplexityBin bin(Index from, Index to) const {
+    PerplexityBin empty{.from = from, .to = to, .nll_nats = {}, .bytes = {}};
+    if (bytes_) empty.bytes = 0;
+    return empty;
+  }
+
+  // Of the window whose row begins at `row`.
+  void add_scores(const Scores& scores, std::size_t row, std::size_t size) {
+    add_range(result_.all, scores, row, size);
+    for (PerplexityBin& each : result_.bins) add_range(each, scores, row, size);
+  }
+
+  void add_range(PerplexityBin& into, const Scores& scores, std::size_t row, std::size_t size) {
+    const Batch& rows = batch_.rows;
+    double sum = 0;
+    Index count = 0;
+    const std::size_t end = std::min(row + static_cast<std::size_t>(into.to), size);
+    for (std::size_t i = row + static_cast<std::size_t>(into.from - 1); i < end; ++i) {
+      if (rows.targets[i] == kNotScored) continue;
+      sum += scores.nll_nats[i];
+      ++count;
+      if (bytes_) *into.bytes += (*bytes_)(rows.targets[i], rows.ids[i]);
+    }
+    into.nll_nats.add_group(sum, count);
+  }
+
+  const LoadedModel& loaded_;
+  const PerplexityOptions& options_;
+  WindowBatch batch_;
+  std::optional<ByteCounts> bytes_;
+  std::optional<Reader> reader_;
+  PerplexityResult result_;
+};
+
+}  // namespace
+
+PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& source, const PerplexityOptions& options,
+                                     double memory_bytes, const std::function<void(Index)>& progress) {
+  const WindowRule& rule = options.rule;
+  const Index texts = std::max<Index>(1, options.chunk / rule.context);
+  require_memory(*loaded.model, texts, rule.context, options.chunk, memory_bytes, "--context");
+  Evaluation evaluation(loaded, options, texts);
+  Sequence sequence(source);
+  Index scored_end = 0;
+  for (Index k = 0;; ++k) {
+    const TokenWindow wanted = rule.at(k);
+    sequence.hold(wanted.begin, wanted.end);
+    const std::optional<TokenWindow> window = rule.at(k, sequence.end());
+    if (!window) break;
+    evaluation.add(*window, sequence);
+    scored_end = window->end;
+    if (!evaluation.is_full()) continue;
+    evaluation.score();
+    if (progress) progress(evaluation.result().all.nll_nats.count());
+  }
+  evaluation.score();
+  PerplexityResult& result = evaluation.result();
+  if (result.all.nll_nats.count() == 0) {
+    const Index needed = rule.slides() ? 2 : rule.context + 1;
+    throw Error(source.name() + ": " + std::to_string(source.tokens()) + " tokens, expected at least " +
+                std::to_string(needed) + " (--context " + std::to_string(rule.context) + ")");
+  }
+  result.left_out = sequence.end() - scored_end;
+  return std::move(result);
+}
+
+}  // namespace bam::eval

@@ -1,0 +1,131 @@
+// The passkey task: how far a model finds a number that was hidden in a text.
+#include <algorithm>
+#include <numeric>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/progress.h"
+#include "cli/run_tool.h"
+#include "eval/passkey.h"
+#include "kernels/registry.h"
+
+namespace {
+
+using namespace bam;
+
+struct PasskeyToolOptions {
+  std::string model;
+  std::vector<Length> lengths = {{1, true}, {2, true}, {4, true}, {8, true}, {16, true}, {32, true}, {64, true}};
+  eval::PasskeyTask task;
+  Index patience = 0;
+  bool dump = false;
+  bool per_item = false;
+  bool share_prefix = true;
+  Products dtype = Products::real;
+  Index chunk = eval::kDefaultChunk;
+  std::optional<Index> max_memory;
+  cli::OutputOption output;
+  cli::TableOptions table;
+
+  void declare(cli::OptionTable& options) {
+    options.operand(model, cli::path(), "MODEL", "A checkpoint; - is standard input.");
+    options.group("Task")
+        .add("lengths", lengths, cli::list(cli::length()), "TOKENS,...",
+             "Lengths of the prompt; 64x is 64 training contexts. As much filler as fits is put in.")
+        .add("samples", task.samples, cli::integer({1, 1'000'000}), "N", "Prompts at each length.")
+        .add("depths", task.depths,
+             cli::choice<eval::NeedleDepths>({eval::needle_depth_names().begin(), eval::needle_depth_names().end()}),
+             "Where the key stands in the filler.")
+        .add("digits", task.digits, cli::integer({1, 100}), "N", "Digits to be found.")
+        .add("prefix-digits", task.prefix_digits, cli::integer({0, 100}), "N",
+             "Further digits in front of them, which are given behind the question.")
+        .add("bos", task.bos, cli::choice<eval::BosUse>({eval::bos_use_names().begin(), eval::bos_use_names().end()}),
+             "Whether the prompt begins with BOS, as documents do in training; auto does.")
+        .add("patience", patience, cli::or_word(cli::count(), "none", 0), "N",
+             "Stop after so many lengths in a row at which no key is found.");
+    options.group("Computation")
+        .add("dtype", dtype, cli::choice<Products>({products_names().begin(), products_names().end()}),
+             "Type that the matrix products read.")
+        .add("chunk", chunk, cli::count(), "TOKENS", "Tokens read at a time.")
+        .add("max-memory", max_memory, cli::optional(cli::bytes(1), "available"), "BYTES",
+             "Refuse what would take more memory.")
+        .flag("share-prefix", share_prefix, "Read once what the prompts of a length have in common.");
+    output.declare(options);
+    options.group("Instead of the table")
+        .flag("dump", dump, "Write the prompts as JSON lines, and ask the model nothing.")
+        .flag("per-item", per_item, "Write a row for each prompt.");
+    table.declare(options);
+  }
+};
+
+std::vector<Index> lengths_in_tokens(const PasskeyToolOptions& o, const LoadedModel& loaded) {
+  std::vector<Index> lengths;
+  for (const Length& length : o.lengths) lengths.push_back(eval::tokens_of(length, loaded, "--lengths"));
+  return lengths;
+}
+
+void dump(const eval::PasskeyPrompts& prompts, const LoadedModel& loaded, const std::vector<Index>& lengths,
+          io::ByteSink& sink) {
+  for (const Index length : lengths) {
+    for (Index sample = 0; sample < prompts.task().samples; ++sample) {
+      sink.write(eval::dump_prompt(prompts.make(length, sample), *loaded.tokenizer) + "\n");
+    }
+  }
+}
+
+int run(const PasskeyToolOptions& o, cli::Context& context) {
+  if (o.dump && o.per_item) throw UsageError("--dump, --per-item: expected one of them");
+  eval::PasskeyTask task = o.task;
+  task.seed = context.seed;
+  io::OutputFile output(o.output.path);
+  const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
+  const LoadedModel loaded = load_model(o.model, *backend, o.dtype);
+  const eval::PasskeyPrompts prompts(*loaded.tokenizer, task);
+  const std::vector<Index> lengths = lengths_in_tokens(o, loaded);
+  const eval::PasskeyOptions options{o.chunk, o.share_prefix,
+                                     o.max_memory ? static_cast<double>(*o.max_memory) : available_memory_bytes()};
+  eval::check_lengths(*loaded.model, prompts, lengths, options);
+  if (o.dump) {
+    dump(prompts, loaded, lengths, output);
+    output.commit();
+    return 0;
+  }
+  log::info(loaded.name + " on " + backend->describe());
+  const eval::PasskeyRun run{task, std::string(name_in(products_names(), o.dtype)), std::string(backend->name()),
+                             loaded.digest, !o.table.no_times};
+  const std::vector<io::Column> columns =
+      o.per_item ? eval::passkey_item_columns(run.with_times) : eval::passkey_columns(run.with_times);
+  io::TableWriter table(output, o.table.format, columns, !o.table.no_header);
+
+  std::vector<Index> samples(static_cast<std::size_t>(task.samples));
+  std::iota(samples.begin(), samples.end(), Index{0});
+  cli::Progress progress({.total = task.samples * std::ssize(lengths), .unit = "prompts"});
+  Index begun = 0;
+  Index failed_lengths = 0;
+  for (const Index length : lengths) {
+    const auto items = eval::run_passkey(*loaded.model, prompts, length, samples, options, [&](Index done) {
+      progress.update(begun + done, std::to_string(length) + " tokens");
+    });
+    begun += task.samples;
+    progress.clear();
+    (o.per_item ? eval::write_passkey_items : eval::write_passkey)(table, items, run);
+    const bool any = std::any_of(items.begin(), items.end(), [](const eval::PasskeyItem& item) { return item.found; });
+    failed_lengths = any ? 0 : failed_lengths + 1;
+    if (o.patience > 0 && failed_lengths == o.patience) break;
+  }
+  output.commit();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bam::cli::run_tool<PasskeyToolOptions>(
+      {.name = "bam-passkey",
+       .purpose = "how far a model finds a number that was hidden in a text",
+       .examples = {{"bam-passkey model.h5", "At 1 to 64 times the training context."},
+                    {"bam-passkey --lengths 512,1k,32k --samples 100 --depths random model.h5",
+                     "A hundred keys at three lengths."},
+                    {"bam-passkey --lengths 4x --samples 1 --dump model.h5", "What is asked."}}},
+      run, argc, argv);
+}
