@@ -45,7 +45,7 @@ lint_tree() {
     grep -rlE '#include <(hdf5|H5|zstd)' --include='*.h' --include='*.cpp' lib kernels tools | grep -vE '^lib/io/' | sed 's/$/: HDF5 and zstd belong to lib\/io/'
     grep -rlE '#include <boost/' --include='*.h' --include='*.cpp' lib kernels tools | grep -vE '^lib/cli/' | sed 's/$/: Boost belongs to lib\/cli/'
     grep -rnE 'std::cout|[^_:.a-z]exit\(' --include='*.h' --include='*.cpp' lib kernels | grep -vE '^lib/cli/' | grep -vE '//.*exit\(' | sed 's/$/  (standard output and exit belong to lib\/cli and tools)/'
-    grep -rnE '^#\s*if.*(CUDA|ONEDNN|DNNL)' --include='*.h' --include='*.cpp' lib tools kernels | grep -vE '^kernels/(registry|cuda/)' | sed 's/$/  (no #if about backends)/'
+    grep -rnE '^#\s*if.*(CUDA|BAM_CPU|BAM_REF|HAVE_)' --include='*.h' --include='*.cpp' lib tools kernels | grep -vE '^kernels/(registry|cuda/)' | sed 's/$/  (no #if about backends)/'
   )
 }
 
