@@ -18,9 +18,20 @@ TensorView first_rows(const Tensor& tensor, Index count) {
   return rows(tensor.view(), 0, count);
 }
 
+// [B,T,H,d] as the rows of a product.
+ConstTensorView flat(const ConstTensorView& view) {
+  const Shape& s = view.shape;
+  return {view.data, view.dtype, {s[0] * s[1], s[2] * s[3]}};
+}
+
 TensorView flat(const TensorView& view) {
   const Shape& s = view.shape;
   return view.as({s[0] * s[1], s[2] * s[3]});
+}
+
+// The front of a tensor under a smaller shape.
+TensorView first_of(const Tensor& tensor, const Shape& shape) {
+  return {tensor.view().data, tensor.view().dtype, shape};
 }
 
 }  // namespace
@@ -54,9 +65,9 @@ TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
     layers_.push_back({.x_in = real({n, config.dim}),
                        .attn_rstd = real({n}),
                        .attn_in = compute({n, config.dim}),
-                       .q = compute(q_shape),
-                       .k = compute(kv_shape),
-                       .v = compute(kv_shape),
+                       .q = real(q_shape),
+                       .k = real(kv_shape),
+                       .v = real(kv_shape),
                        .attended = real(q_shape),
                        .lse = real({windows, config.heads, tokens}),
                        .attended_product = rounds ? compute(q_shape) : Tensor(),
@@ -79,13 +90,14 @@ TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
   nll_ = real({n});
   dx_ = real({n, config.dim});
   if (rounds) dx_product_ = compute({n, config.dim});
+  if (rounds) dhead_product_ = compute(q_shape);
   dnorm_ = real({n, config.dim});
   dgate_ = compute({n, config.ffn});
   dup_ = compute({n, config.ffn});
-  dattended_ = compute(q_shape);
-  dq_ = compute(q_shape);
-  dk_ = compute(kv_shape);
-  dv_ = compute(kv_shape);
+  dattended_ = real(q_shape);
+  dq_ = real(q_shape);
+  dk_ = real(kv_shape);
+  dv_ = real(kv_shape);
   if (!tables_.prior(0).empty()) dprior_ = real({config.heads, tokens});
 }
 
@@ -277,8 +289,11 @@ void TrainingPass::backward_attention(Index layer, const ModelParameters& gradie
   const Product products[] = {{dq, weights.wq, out.wq}, {dk, weights.wk, out.wk}, {dv, weights.wv, out.wv}};
   bool accumulate = false;
   for (const Product& p : products) {
-    backend.matmul({.a = flat(p.gradient), .b = input, .c = p.dweight, .transpose_a = true, .accumulate = true});
-    backend.matmul({.a = flat(p.gradient), .b = p.weight, .c = dinput, .accumulate = accumulate});
+    const TensorView rounded =
+        dhead_product_.view().empty() ? TensorView{} : first_of(dhead_product_, p.gradient.shape);
+    const ConstTensorView gradient = flat(as_product(model_, p.gradient, rounded));
+    backend.matmul({.a = gradient, .b = input, .c = p.dweight, .transpose_a = true, .accumulate = true});
+    backend.matmul({.a = gradient, .b = p.weight, .c = dinput, .accumulate = accumulate});
     accumulate = true;
   }
   backend.rmsnorm_backward(

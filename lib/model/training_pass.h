@@ -57,7 +57,7 @@ class TrainingPass {
   Tensor x_, final_rstd_, final_in_;
   Tensor ids_, targets_, first_key_;
   Tensor ffn_act_, logits_, dlogits_, nll_;
-  Tensor dx_, dx_product_, dnorm_, dgate_, dup_, dattended_, dq_, dk_, dv_, dprior_;
+  Tensor dx_, dx_product_, dnorm_, dgate_, dup_, dattended_, dq_, dk_, dv_, dprior_, dhead_product_;
 };
 
 }  // namespace bam
