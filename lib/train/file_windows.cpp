@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "train/windows.h"
 
 namespace bam::train {
@@ -14,6 +15,8 @@ class FileWindows : public WindowSource {
       throw Error(tokens_.name() + ": " + std::to_string(tokens_.tokens()) +
                   " tokens do not fill a window, expected at least --context + 1 = " + std::to_string(context + 1));
     }
+    log::detail(tokens_.name() +
+                ": tokens at the end that fill no window: " + std::to_string((tokens_.tokens() - 1) % context));
   }
 
   Order order() const override { return Order::global; }

@@ -89,7 +89,7 @@ class StreamWindows : public WindowSource {
   void report_rest(std::size_t ids) {
     if (ended_) return;
     ended_ = true;
-    if (ids > 0) log::info("the last " + std::to_string(ids) + " tokens of the stream do not fill a window");
+    log::detail(name() + ": tokens at the end that fill no window: " + std::to_string(ids));
   }
 
   std::span<Token> slot(Index index) {

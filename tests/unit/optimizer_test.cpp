@@ -1,140 +1,91 @@
-// boxes: kernels
-#include "support/op_bench.h"
+// boxes: train model kernels base
+#include "train/optimizer.h"
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/registry.h"
+#include "support/catch.h"
+#include "support/files.h"
 
 using namespace bam;
-using namespace bam::test;
+using namespace bam::train;
 
 namespace {
 
-constexpr OptimizerKind kKinds[] = {OptimizerKind::radam, OptimizerKind::adamw};
+ModelConfig small_config() {
+  return {.dim = 8, .layers = 1, .heads = 2, .kv_heads = 2, .ffn = 8, .vocab = 11, .context = 4};
+}
 
-struct Inputs {
-  Values param, grad, m, v;
+void fill(const ParameterSet& set, Backend& backend, float value) {
+  for (std::size_t i = 0; i < set.infos().size(); ++i) {
+    const std::vector<float> values(static_cast<std::size_t>(set.infos()[i].shape.count()), value);
+    backend.copy_in(set[i], {values.data(), DType::f32, set.infos()[i].shape});
+  }
+}
+
+double first_value(const ParameterSet& set, const char* name, Backend& backend) {
+  const TensorView view = set.named(name);
+  std::vector<double> values(static_cast<std::size_t>(view.count()));
+  backend.copy_out({values.data(), DType::f64, view.shape}, view);
+  return values.front();
+}
+
+struct Bench {
+  std::unique_ptr<Backend> backend = make_backend("ref", 1);
+  Model model{*backend, small_config(), Products::real};
+  ParameterSet gradients{*backend, small_config(), backend->real()};
+  Bench() {
+    fill(model.parameters(), *backend, 1);
+    fill(gradients, *backend, 0.5);
+  }
+  double value(const char* name) const { return first_value(model.parameters(), name, *backend); }
 };
-
-Inputs make(const Shape& shape) {
-  Inputs in{normal(shape, 1), normal(shape, 2), normal(shape, 3, 0.3), normal(shape, 4, 0.5)};
-  for (double& each : in.v.at) each = each * each + 1e-3;
-  return in;
-}
-
-OptimizerStepArgs settings(OptimizerKind kind, Index step, double learning_rate, double weight_decay = 0) {
-  OptimizerStepArgs args;
-  args.kind = kind;
-  args.step = step;
-  args.learning_rate = learning_rate;
-  args.weight_decay = weight_decay;
-  return args;
-}
-
-// One step with these settings, on these tensors.
-Call step_call(const Inputs& in, const OptimizerStepArgs& setting) {
-  return [&in, setting](Bench& bench) {
-    OptimizerStepArgs args = setting;
-    // One update is the quotient of two sums that were rounded, times the rate.
-    const Tolerance moment = few_roundings(DType::f32, 4);
-    const Tolerance update{.absolute = 100 * roundoff(DType::f32) * setting.learning_rate};
-    args.param = bench.inout("param", in.param, DType::f32, few_roundings(DType::f32, 2) + update);
-    args.grad = bench.in(in.grad);
-    args.m = bench.inout("m", in.m, DType::f32, moment + Tolerance{.absolute = 2 * roundoff(DType::f32)});
-    args.v = bench.inout("v", in.v, DType::f32, moment);
-    bench->optimizer_step(args);
-  };
-}
 
 }  // namespace
 
-TEST_CASE("optimizer: every size and step agrees with ref") {
-  for_each_backend([](const std::string& device, DType) {
-    for (const OptimizerKind kind : kKinds) {
-      for (const Index size : {0, 1, 3, 7, 8, 15, 16, 17, 33, 100, 1000, 40000}) {
-        const Inputs in = make({size});
-        compare(device, step_call(in, settings(kind, 7, 0.1, 0.1)));
-      }
-      for (const Index step : {1, 2, 3, 4, 5, 6, 7, 8, 20, 1000, 1000000}) {
-        INFO("step " << step);
-        const Inputs in = make({5, 9});
-        compare(device, step_call(in, settings(kind, step, 0.01)));
-      }
-    }
-  });
+TEST_CASE("optimizer: decay is for matrices alone, priors have their own rate, frozen parameters stay") {
+  Bench bench;
+  Optimizer optimizer(bench.model, {.weight_decay = 0.5, .clip = 0});
+  const double norm = optimizer.apply(bench.gradients, 0.1, 0.01);
+  Index trained = 0;
+  for (const ParameterInfo& info : bench.model.parameters().infos()) {
+    if (info.trainable) trained += info.shape.count();
+  }
+  CHECK(trained == count_parameters(small_config()) - 2);  // prior_loc of two heads
+  CHECK(norm == Approx(0.5 * std::sqrt(static_cast<double>(trained))).epsilon(1e-12));
+  // RAdam's first step is lr x gradient.
+  CHECK(bench.value("layers/0/wq") == Approx(1 - 0.1 * 0.5 - 0.1 * 0.5));
+  CHECK(bench.value("token_embedding") == Approx(1 - 0.1 * 0.5 - 0.1 * 0.5));
+  CHECK(bench.value("final_norm") == Approx(1 - 0.1 * 0.5));
+  CHECK(bench.value("layers/0/ssmax_scale") == Approx(1 - 0.1 * 0.5));
+  CHECK(bench.value("layers/0/prior_shape") == Approx(1 - 0.01 * 0.5));
+  CHECK(bench.value("layers/0/prior_loc") == 1.0);
+  CHECK(first_value(optimizer.v(), "layers/0/prior_loc", *bench.backend) == 0.0);
+  CHECK(optimizer.step() == 1);
 }
 
-TEST_CASE("optimizer: every setting agrees with ref") {
-  const Inputs in = make({77});
-  for_each_backend([&in](const std::string& device, DType) {
-    for (const OptimizerKind kind : kKinds) {
-      for (const double beta2 : {0.9, 0.95, 0.999}) {
-        for (const double grad_scale : {1.0, 0.01, -2.0}) {
-          for (const double weight_decay : {0.0, 0.1, 3.0}) {
-            OptimizerStepArgs setting = settings(kind, 9, 0.03, weight_decay);
-            setting.beta1 = 0.8;
-            setting.beta2 = beta2;
-            setting.eps = 1e-3;
-            setting.grad_scale = grad_scale;
-            compare(device, step_call(in, setting));
-          }
-        }
-      }
-    }
-  });
+TEST_CASE("optimizer: gradients are clipped by their global norm") {
+  Bench clipped, scaled;
+  Optimizer one(clipped.model, {.weight_decay = 0, .clip = 2});
+  const double norm = one.apply(clipped.gradients, 0.1, 0.1);
+  REQUIRE(norm > 2);
+  fill(scaled.gradients, *scaled.backend, static_cast<float>(0.5 * 2 / (norm + 1e-6)));
+  Optimizer two(scaled.model, {.weight_decay = 0, .clip = 0});
+  two.apply(scaled.gradients, 0.1, 0.1);
+  CHECK(clipped.value("layers/0/wo") == Approx(scaled.value("layers/0/wo")).epsilon(1e-7));
 }
 
-TEST_CASE("optimizer: nothing moves without a gradient, what is not a number stays in its place") {
-  for_each_backend([](const std::string& device, DType) {
-    for (const OptimizerKind kind : kKinds) {
-      Inputs in = make({40});
-      for (const Index i : {0, 17}) in.grad[i] = in.m[i] = in.v[i] = 0;
-      in.grad[20] = std::nan("");
-      for (const Index step : {1, 10}) {
-        const auto call = step_call(in, settings(kind, step, 0.1));
-        compare(device, call);
-        CHECK(run_on_ref(call).at("param")[17] == rounded(in.param[17], DType::f32));
-      }
-    }
-  });
-}
-
-TEST_CASE("optimizer: AdamW by hand") {
-  // The first step's m_hat is g and its v_hat is g^2: a step of lr against g's sign, after the decay.
-  const Inputs in{{{2}, {2, -3}}, {{2}, {0.25, -8}}, filled({2}, 0), filled({2}, 0)};
-  auto got = run_unrounded(step_call(in, settings(OptimizerKind::adamw, 1, 0.01, 0.1)));
-  CHECK(got["param"][0] == Approx(2 * 0.999 - 0.01));
-  CHECK(got["param"][1] == Approx(-3 * 0.999 + 0.01));
-  CHECK(got["m"][0] == Approx(0.025));
-  CHECK(got["v"][1] == Approx(3.2));
-  // m = 0.9 x 1 + 0.1 x 3 = 1.2, v = 0.95 x 4 + 0.05 x 9 = 4.25; 1 - 0.9^2 = 0.19, 1 - 0.95^2 = 0.0975.
-  const Inputs later{{{1}, {0}}, {{1}, {6}}, {{1}, {1}}, {{1}, {4}}};
-  OptimizerStepArgs setting = settings(OptimizerKind::adamw, 2, 1);
-  setting.eps = 0.5;
-  setting.grad_scale = 0.5;
-  got = run_unrounded(step_call(later, setting));
-  CHECK(got["param"][0] == Approx(-(1.2 / 0.19) / (std::sqrt(4.25 / 0.0975) + 0.5)));
-}
-
-TEST_CASE("optimizer: RAdam by hand") {
-  // Under a constant gradient g from the start, m_hat = g and v = g^2 (1 - beta2^t): the step is lr g while rho <= 5,
-  // and lr rect afterwards. With beta2 = 0.95, rho_inf = 39 and rho = 39 - 2 t 0.95^t / (1 - 0.95^t):
-  //   t = 1: 1     t = 5: 4.79, not above 5     t = 6: 5.70, rect = sqrt(1.6965 x 3.6965 x 39 / (35 x 37 x 5.6965))
-  const double g = 0.5;
-  double param = 1;
-  double m = 0;
-  double v = 0;
-  const auto step = [&](Index t) {
-    const Inputs in{{{1}, {param}}, {{1}, {g}}, {{1}, {m}}, {{1}, {v}}};
-    OptimizerStepArgs setting = settings(OptimizerKind::radam, t, 0.1);
-    setting.eps = 0;
-    auto got = run_unrounded(step_call(in, setting));
-    const double moved = param - got["param"][0];
-    param = got["param"][0];
-    m = got["m"][0];
-    v = got["v"][0];
-    return moved;
-  };
-  for (Index t = 1; t <= 5; ++t) CHECK(step(t) == Approx(0.1 * g));
-  const double rho = 39 - 12 * 0.735091890625 / 0.264908109375;
-  CHECK(rho == Approx(5.7011).epsilon(1e-4));
-  CHECK(step(6) == Approx(0.1 * std::sqrt((rho - 4) * (rho - 2) * 39 / (35 * 37 * rho))));
-  for (Index t = 7; t <= 400; ++t) step(t);
-  CHECK(step(401) == Approx(0.1).epsilon(1e-6));  // rho has reached rho_inf
+TEST_CASE("optimizer: gradients that are not numbers change nothing") {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Bench bench;
+    Optimizer optimizer(bench.model, {});
+    bench.backend->copy_in(bench.gradients.named("layers/0/attn_norm"),
+                           {std::vector<float>(8, bad).data(), DType::f32, {8}});
+    const std::string message = test::error_of([&] { optimizer.apply(bench.gradients, 0.1, 0.1); });
+    CHECK(test::contains(message, "not finite at step 1"));
+    CHECK(optimizer.step() == 0);
+    CHECK(bench.value("layers/0/wq") == 1.0);
+    CHECK(first_value(optimizer.m(), "layers/0/wq", *bench.backend) == 0.0);
+  }
 }
