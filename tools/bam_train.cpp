@@ -19,6 +19,16 @@ void check_output(const std::string& path, const train::Request& request) {
   if (path == "-" && request.save_every > 0) throw UsageError("--save-every: needs a file, expected -o FILE");
 }
 
+// The model of --init-from is as it is.
+void refuse_idle_options(const train::Request& request, const cli::Context& context) {
+  if (!request.init_from) return;
+  for (const char* name : {"layers", "dim", "heads", "kv-heads", "ffn", "pe", "ssmax", "prior-scope", "prior-init",
+                           "shape-init", "scale-init", "loc-init"}) {
+    if (context.options->find(name)->source != cli::Source::command_line) continue;
+    throw UsageError(std::string("--") + name + ": the model of --init-from has its own, expected one of the two");
+  }
+}
+
 int dry_run(const TrainToolOptions& o, const train::Request& request, Backend& backend, const cli::Context& context,
             const train::SavedTraining* saved) {
   Saved initial;
@@ -33,7 +43,7 @@ int dry_run(const TrainToolOptions& o, const train::Request& request, Backend& b
     windows = source->windows_per_epoch();
   }
   const train::Plan plan = train::make_plan(request, vocab, windows, config);
-  io::OutputFile output(o.output.path);
+  io::OutputFile output("-");  // --output names the checkpoint
   train::write_estimate(train::estimate(plan, windows * plan.config.context, backend), output, o.table.format,
                         !o.table.no_header, !o.table.no_times);
   output.commit();
@@ -45,6 +55,7 @@ int run(const TrainToolOptions& o, cli::Context& context) {
   train::Request request = o.request;
   request.output = o.output.path;
   request.no_times = o.table.no_times;
+  refuse_idle_options(request, context);
   const auto backend = make_backend(context.device, context.threads);
   if (o.dry_run) return dry_run(o, request, *backend, context, saved.get());
   check_output(request.output, request);

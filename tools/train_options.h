@@ -1,6 +1,8 @@
 // The options of bam-train.
 #pragma once
 
+#include <limits>
+
 #include "cli/run_tool.h"
 #include "train/run.h"
 
@@ -68,17 +70,25 @@ struct TrainToolOptions {
   }
 
  private:
-  static cli::ValueType<Index> size_or(const char* word) { return cli::or_word(cli::count(), word, 0); }
+  static cli::ValueType<Index> size_or(const char* word, Index high = std::numeric_limits<Index>::max()) {
+    return cli::or_word(cli::integer({1, high}), word, 0);
+  }
+  // Far above what is for use, and low enough that no product of sizes overflows.
+  static constexpr Index kMostLayers = 4096;
+  static constexpr Index kMostChannels = Index{1} << 20;
+  static constexpr Index kLongestContext = Index{1} << 30;
 
   void declare_model(cli::OptionTable& options) {
     train::Request& r = request;
     options.group("Model")
         .add("preset", r.preset, preset_type(), "Sizes of the model, and the defaults that say 'preset'.")
-        .add("layers", r.layers, size_or("preset"), "N", "Layers.")
-        .add("dim", r.dim, size_or("preset"), "N", "Width of the model.")
-        .add("heads", r.heads, size_or("preset"), "N", "Attention heads in a layer.")
-        .add("kv-heads", r.kv_heads, size_or("heads"), "N", "Heads of keys and values, shared by groups of heads.")
-        .add("ffn", r.ffn, size_or("preset"), "N", "Width of the feed-forward layers; with --dim, twice that.")
+        .add("layers", r.layers, size_or("preset", kMostLayers), "N", "Layers.")
+        .add("dim", r.dim, size_or("preset", kMostChannels), "N", "Width of the model.")
+        .add("heads", r.heads, size_or("preset", kMostChannels), "N", "Attention heads in a layer.")
+        .add("kv-heads", r.kv_heads, size_or("heads", kMostChannels), "N",
+             "Heads of keys and values, shared by groups of heads.")
+        .add("ffn", r.ffn, size_or("preset", kMostChannels), "N",
+             "Width of the feed-forward layers; with --dim, twice that.")
         .add("pe", r.pe, named(positional_encoding_names()), "Positional encoding.")
         .add("ssmax", r.ssmax, cli::optional(named(ssmax_names()), "auto"), "off|content|full",
              "Scalable softmax: off, on the content alone, or on content and prior; auto is full for bam, else off.")
@@ -101,7 +111,8 @@ struct TrainToolOptions {
   void declare_data(cli::OptionTable& options) {
     train::Request& r = request;
     options.group("Data")
-        .add("context", r.context, size_or("preset"), "TOKENS", "Tokens in a window: 128 for tiny, else 512.")
+        .add("context", r.context, size_or("preset", kLongestContext), "TOKENS",
+             "Tokens in a window: 128 for tiny, else 512.")
         .add("batch-tokens", r.batch_tokens, size_or("preset"), "TOKENS",
              "Tokens in a step: 2048 for tiny, else 589824. Rounded down to whole windows.")
         .add("micro-batch", r.micro_batch, size_or("auto"), "WINDOWS",

@@ -117,6 +117,11 @@ Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, con
               " tokens");
   }
   plan.steps = count_steps(request, plan, recipe, windows_per_epoch);
+  Index tokens = 0;
+  if (__builtin_mul_overflow(plan.steps, plan.batch_tokens(), &tokens)) {
+    throw UsageError("--steps: " + std::to_string(plan.steps) + " steps of " + std::to_string(plan.batch_tokens()) +
+                     " tokens are out of range");
+  }
 
   TrainerSettings& trainer = plan.trainer;
   trainer.optimizer.kind = request.optimizer;
@@ -135,7 +140,9 @@ Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, con
 }
 
 void require_memory(const Plan& plan) {
-  const double needed = training_bytes(plan.config, plan.products, plan.trainer.micro_windows, plan.config.context);
+  const double batch_bytes = 16.0 * static_cast<double>(plan.batch_windows) * static_cast<double>(plan.config.context);
+  const double needed =
+      batch_bytes + training_bytes(plan.config, plan.products, plan.trainer.micro_windows, plan.config.context);
   const double available = available_memory_bytes();
   if (needed <= available) return;
   throw Error("training needs " + human_bytes(needed) + " of memory, and " + human_bytes(available) +

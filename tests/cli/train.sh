@@ -52,6 +52,9 @@ expect 0 bam-train -q --dry-run --preset l12 --threads 1
 contains out $'^1[0-9]{8}\t512\t589824\t4\t16954\t9999876096\t\t\t'
 expect 0 bam-train -q --dry-run --no-times --format jsonl --threads 1 --context 32 --epochs 2 a.tok.zst
 contains out '"epochs":2'
+expect 0 bam-train -q --dry-run --threads 1 a.tok.zst -o model.h5
+contains out '^[0-9]+'
+head -c 14 model.h5 | grep -q '^bam-checkpoint' || fail "--dry-run writes to the name of the checkpoint"
 
 # Bad input: one line, the right status, nothing under the final name.
 refused() { # STATUS REGEX ARGUMENTS...
@@ -84,6 +87,10 @@ refused 2 "--lr: 'abc' is not a real number" --lr abc a.tok.zst
 refused 2 "--lr: '0' is out of range" --lr 0 a.tok.zst
 refused 2 "--lr: 'nan' is not a real number" --lr nan a.tok.zst
 refused 2 "--context: '-1' is out of range" --context -1 a.tok.zst
+refused 2 '--steps: [0-9]+ steps of 2048 tokens are out of range' --steps 9e18 a.tok.zst
+refused 1 'training needs .* of memory' --batch-tokens 1e18 --steps 1 a.tok.zst
+refused 2 "--layers: '1e7' is out of range" --layers 1e7 a.tok.zst
+refused 2 '--pe: the model of --init-from has its own' --init-from model.h5 --pe rope a.tok.zst
 refused 2 "--context: '1e99' is out of range" --context 1e99 a.tok.zst
 refused 2 "--preset: 'l7' is not a choice" --preset l7 a.tok.zst
 refused 2 '--contxt: unknown option, did you mean --context' --contxt 3 a.tok.zst

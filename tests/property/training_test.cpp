@@ -1,9 +1,11 @@
-// boxes: train model kernels base
+// boxes: train model kernels io base
 #include <cmath>
 
 #include "base/rng.h"
+#include "io/atomic_file.h"
 #include "kernels/registry.h"
 #include "support/catch.h"
+#include "support/files.h"
 #include "train/request.h"
 
 using namespace bam;
@@ -137,4 +139,35 @@ TEST_CASE("training: the loss falls") {
   const std::vector<Batch> batches(40, random_batch(4, 1));
   const Trained trained = run_steps("cpu", 1, 4, batches);
   CHECK(trained.losses.back() < 0.7 * trained.losses.front());
+}
+
+TEST_CASE("training: the validation loss does not depend on how windows are put together") {
+  const test::ScratchFolder folder;
+  {
+    io::OutputFile file(folder / "val");
+    io::ShardHeader header;
+    header.vocab_size = 23;
+    header.bos_id = 22;
+    header.tokenizer_name = header.tokenizer_kind = "bytes";
+    io::ShardWriter writer(file, header, {});
+    Rng rng(9);
+    std::vector<Token> ids(10 * 12 - 4);
+    for (Token& id : ids) id = static_cast<Token>(rng.below(23));
+    writer.append(ids);
+    writer.finish();
+    file.commit();
+  }
+  TokenFiles tokens({folder / "val"});
+  const ValidationWindows windows(tokens, small_config().context, {22, true});
+  const auto backend = make_backend("cpu", 1);
+  Model model(*backend, small_config(), Products::real);
+  initialise(model.parameters(), small_config(), *backend, 1);
+  std::vector<LossSum> sums;
+  for (const Index micro : {1, 3, 4, 10, 50}) {
+    TrainerSettings settings;
+    settings.micro_windows = micro;
+    sums.push_back(Trainer(model, settings).evaluate(windows));
+    CHECK(sums.back().targets == 10 * 12 - 5);
+    CHECK(sums.back().nll_nats == Approx(sums.front().nll_nats).epsilon(1e-6));
+  }
 }
