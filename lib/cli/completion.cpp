@@ -29,18 +29,14 @@ std::string letter_form(const Option& option) {
 }
 
 std::string bash_reply(const std::string& candidates) {
-  return "mapfile -t COMPREPLY < <(compgen " + candidates + " -- \"$word\")";
+  return "mapfile -t COMPREPLY < <(compgen" + candidates + " -- \"$word\")";
 }
 
 void put_bash_case(std::ostream& out, const Option& option) {
   out << "    " << (option.letter != 0 ? letter_form(option) + " | " : "") << detail::long_form(option) << ") ";
-  if (option.is_path) {
-    out << bash_reply("-f");
-  } else if (!option.words.empty()) {
-    out << bash_reply("-W '" + detail::join(option.words, " ") + "'");
-  } else {
-    out << ":";
-  }
+  std::string candidates = option.is_path ? " -f" : "";
+  if (!option.words.empty()) candidates += " -W '" + detail::join(option.words, " ") + "'";
+  out << (candidates.empty() ? ":" : bash_reply(candidates));
   out << " ;;\n";
 }
 
@@ -94,8 +90,8 @@ std::string bash_completion(const ToolInfo& info, const OptionTable& table) {
     if (!option->is_flag) put_bash_case(out, *option);
     names.push_back(detail::long_form(*option));
   }
-  out << "    *) if [[ $word == -* ]]; then " << bash_reply("-W '" + detail::join(names, " ") + "'") << "\n";
-  out << "       else " << bash_reply("-f") << "; fi ;;\n  esac\n}\n";
+  out << "    *) if [[ $word == -* ]]; then " << bash_reply(" -W '" + detail::join(names, " ") + "'") << "\n";
+  out << "       else " << bash_reply(" -f") << "; fi ;;\n  esac\n}\n";
   out << "complete -o filenames -F " << function << " " << info.name << "\n";
   return out.str();
 }

@@ -40,11 +40,8 @@ std::string environment_name(const Option& option) {
 // `label` is what messages call the option: --context, BAM_CONTEXT, train.conf:3: context.
 void set(Option& option, const std::vector<std::string>& texts, Source source, const std::string& label) {
   if (texts.size() > 1 && !option.repeats) throw UsageError(label + ": given twice, expected once");
-  for (const std::string& text : texts) {
-    if (text.empty()) {
-      const std::string expected = option.is_flag ? "yes or no" : option.metavar;
-      throw UsageError(label + ": the value is empty, expected " + expected);
-    }
+  if (std::find(texts.begin(), texts.end(), "") != texts.end()) {
+    throw UsageError(label + ": the value is empty, expected " + (option.is_flag ? "yes or no" : option.metavar));
   }
   try {
     option.assign(texts);
