@@ -1,0 +1,143 @@
+// boxes: kernels
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/registry.h"
+#include "support/catch.h"
+
+using namespace bam;
+
+namespace {
+
+// Sets an environment variable and puts it back.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(name) {
+    const char* before = std::getenv(name);
+    had_ = before != nullptr;
+    if (had_) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~Setting() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+  bool had_ = false;
+};
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("cpu_backend: says what it runs on") {
+  const auto backend = make_backend("cpu", 3);
+  CHECK(backend->name() == "cpu");
+  CHECK(backend->real() == DType::f32);
+  CHECK(backend->threads() == 3);
+  CHECK(contains(backend->describe(), ", 3 threads, oneDNN "));
+  CHECK(contains(backend->describe(), "bf16 products "));
+  CHECK(contains(make_backend("cpu", 1)->describe(), ", 1 thread, "));
+}
+
+TEST_CASE("cpu_backend: thread counts") {
+  CHECK(make_backend("cpu", 0)->threads() >= 1);
+  CHECK(make_backend("auto", 5)->threads() == 5);
+  CHECK_THROWS_AS(make_backend("cpu", -1), UsageError);
+  CHECK_THROWS_AS(make_backend("cpu", 1000000), UsageError);
+}
+
+TEST_CASE("cpu_backend: an instruction set can be chosen, and one that is not there is refused") {
+  {
+    const Setting setting("BAM_CPU_ISA", "portable");
+    CHECK(make_backend("cpu", 1)->describe().rfind("portable, ", 0) == 0);
+  }
+  for (const char* wish : {"sparc", "AVX2", "avx2 ", "avx1024"}) {
+    const Setting setting("BAM_CPU_ISA", wish);
+    const std::string text = error_of([] { make_backend("cpu", 1); });
+    CHECK(contains(text, "BAM_CPU_ISA: '" + std::string(wish) + "'"));
+    CHECK(contains(text, "portable"));
+  }
+  const Setting empty("BAM_CPU_ISA", "");
+  CHECK_NOTHROW(make_backend("cpu", 1));
+}
+
+TEST_CASE("cpu_backend: memory is aligned, and what is not there is refused with its size") {
+  const auto backend = make_backend("cpu", 1);
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{4097}}) {
+    void* data = backend->allocate(bytes);
+    CHECK(data != nullptr);
+    CHECK(reinterpret_cast<std::uintptr_t>(data) % 64 == 0);
+    backend->release(data);
+  }
+  for (const std::size_t bytes : {std::size_t{1} << 50, std::size_t{1} << 62, ~std::size_t{0} - 7}) {
+    const std::string text = error_of([&] { backend->allocate(bytes); });
+    CHECK(contains(text, std::to_string(bytes >> 20) + " MiB"));
+    CHECK(!contains(text, "\n"));
+  }
+  // Just more than the machine has: Linux would hand it out and kill the process when it is used.
+  CHECK(error_of([&] { Tensor(*backend, DType::f32, {Index{1} << 22, Index{1} << 22}); }) != "no error");
+}
+
+TEST_CASE("cpu_backend: copies convert between the dtypes of the two sides") {
+  const auto backend = make_backend("cpu", 2);
+  const Index count = 100003;  // several shares and a rest
+  std::vector<double> exact(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < exact.size(); ++i) exact[i] = static_cast<double>(i % 256) - 128;  // exact in bf16
+  for (const DType inside : {DType::f64, DType::f32, DType::bf16}) {
+    for (const DType between : {DType::f64, DType::f32, DType::bf16}) {
+      const Tensor first(*backend, inside, {count}), second(*backend, between, {count});
+      backend->copy_in(first, ConstTensorView{exact.data(), DType::f64, {count}});
+      backend->copy_out(second, first.view());
+      std::vector<double> back(exact.size());
+      backend->copy_out(TensorView{back.data(), DType::f64, {count}}, second.view());
+      CHECK(back == exact);
+    }
+  }
+  const Tensor words(*backend, DType::i32, {3});
+  const std::int32_t ids[] = {1, -2, 2147483647};
+  std::int32_t back[3] = {};
+  backend->copy_in(words, ConstTensorView{ids, DType::i32, {3}});
+  backend->copy_out(TensorView{back, DType::i32, {3}}, words.view());
+  CHECK(std::equal(ids, ids + 3, back));
+
+  const Tensor reals(*backend, DType::f32, {3});
+  CHECK_THROWS_AS(backend->copy_in(reals, words.view()), Error);
+  CHECK_THROWS_AS(backend->copy_in(reals, ConstTensorView{exact.data(), DType::f64, {4}}), Error);
+}
+
+TEST_CASE("cpu_backend: backends of different thread counts live side by side, each with its own bits") {
+  const auto one = make_backend("cpu", 1);
+  const auto two = make_backend("cpu", 2);
+  const Index n = 193;
+  const auto product = [&](Backend& backend) {
+    std::vector<float> values(static_cast<std::size_t>(n * n));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));
+    const Tensor a(backend, DType::f32, {n, n}), c(backend, DType::f32, {n, n});
+    backend.copy_in(a, ConstTensorView{values.data(), DType::f32, {n, n}});
+    backend.matmul({.a = a, .b = a, .c = c, .transpose_a = true});
+    backend.copy_out(TensorView{values.data(), DType::f32, {n, n}}, c.view());
+    return values;
+  };
+  const auto first_one = product(*one);
+  const auto first_two = product(*two);
+  CHECK(product(*one) == first_one);
+  CHECK(product(*two) == first_two);
+}
