@@ -3,7 +3,7 @@
 # shellcheck source=tests/support/shell.sh
 . "$(dirname "$0")/../support/shell.sh"
 
-demo=$BAM_BIN/../tests/demo-tool
+demo=$BAM_TOOLS/../tests/demo-tool
 [ -x "$demo" ] || { fail "no $demo"; finish; }
 
 contains() { grep -Eq -- "$2" "$1" || fail "$1 does not match '$2': $(head -c 400 "$1")"; }

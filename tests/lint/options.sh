@@ -70,7 +70,7 @@ completes() {
   shift 2
   local got
   got=$(
-    eval "$("$BAM_BIN/$tool" --print-completion bash 2>/dev/null || "$demo" --print-completion bash)"
+    eval "$("$BAM_TOOLS/$tool" --print-completion bash 2>/dev/null || "$demo" --print-completion bash)"
     # shellcheck disable=SC2034
     COMP_WORDS=("$tool" "$@") COMP_CWORD=$#
     "_${tool//-/_}"
@@ -90,7 +90,7 @@ lint_page() {
   done < <(sed -En 's/^\.Xr ([^ ]+) ([0-9]).*/\1 \2/p' "$1")
 }
 
-demo=$BAM_BIN/../tests/demo-tool
+demo=$BAM_TOOLS/../tests/demo-tool
 lint_tool "$demo"
 completes '--dtype' demo-tool --dt
 completes 'f32 bf16' demo-tool --dtype ''
@@ -101,14 +101,14 @@ completes 'a.h5' demo-tool show a
 completes 'a.h5' demo-tool -o a
 
 tools=0
-for path in "$BAM_BIN"/bam-*; do
+for path in "$BAM_TOOLS"/bam-*; do
   [ -x "$path" ] || continue
   tools=$((tools + 1))
   lint_tool "$path"
   [ -e "$BAM_SOURCE/man/$(basename "$path").1" ] || fail "$(basename "$path") has no man page"
 done
-[ $tools -gt 0 ] || fail "no tool in $BAM_BIN"
-"$BAM_SOURCE/man/update" --check "$BAM_BIN" >differences || fail "man pages differ from the tools, run man/update: $(cat differences)"
+[ $tools -gt 0 ] || fail "no tool in $BAM_TOOLS"
+"$BAM_SOURCE/man/update" --check "$BAM_TOOLS" >differences || fail "man pages differ from the tools, run man/update: $(cat differences)"
 
 if ! command -v mandoc >/dev/null; then
   finish

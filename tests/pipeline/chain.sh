@@ -19,7 +19,8 @@ bam-tokenize -q train.txt | bam-train "${model[@]}" -o - - | bam-ppl "${score[@]
 mkfifo shard.fifo model.fifo
 bam-tokenize -q -o shard.fifo train.txt &
 bam-train "${model[@]}" -o model.fifo shard.fifo &
-bam-ppl "${score[@]}" model.fifo held.tok.zst >fifo.tsv || fail "through FIFOs"
+timeout 60 bam-ppl "${score[@]}" model.fifo held.tok.zst >fifo.tsv || fail "through FIFOs"
+jobs -p | xargs -r kill 2>/dev/null
 wait
 
 bam-tokenize -q -o train.tok.zst train.txt || fail "tokenize train.txt"

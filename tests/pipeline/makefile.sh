@@ -7,8 +7,8 @@ command -v make >/dev/null || skip "make is not here"
 awk 'BEGIN { srand(5); split("river stone house light runs falls sings waits under over near and the of", w, " ");
   for (p = 0; p < 400; p++) { for (l = 0; l < 4; l++) { s = ""; for (k = 0; k < 8; k++) s = s w[1 + int(rand() * 14)] " "; print s p % 97 "." } print "" } }' >text.txt
 
-run_make() { make -C "$BAM_SOURCE/pipelines" --no-print-directory "OUT=$scratch/results" "TEXT=$scratch/text.txt" "BIN=$BAM_BIN" \
-  PIECES=300 STEPS=3 THREADS=1 LENGTHS=1x,2x "$@"; }
+run_make() { make -C "$BAM_SOURCE/pipelines" --no-print-directory "OUT=$scratch/results" "TEXT=$scratch/text.txt" "BIN=$BAM_TOOLS" \
+  PIECES=300 STEPS=3 THREADS=1 LENGTHS=4x,8x "$@"; }
 
 expect 0 run_make -n
 for stage in --learn bam-tokenize bam-train bam-ppl bam-passkey; do grep -q -- "$stage" out || fail "make -n does not show $stage"; done

@@ -1,13 +1,19 @@
 # Sourced by the scripts in tests/cli, tests/pipeline and tests/lint. Each script runs in a scratch folder of its own that
-# goes when it ends; the tools are found through BAM_BIN, the sources through BAM_SOURCE.
+# goes when it ends; the tools are found through BAM_TOOLS, the sources through BAM_SOURCE.
 # shellcheck shell=bash
 set -u -o pipefail
 
 : "${BAM_SOURCE:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
-: "${BAM_BIN:=$BAM_SOURCE/build/bin}"
-export BAM_SOURCE BAM_BIN
-export PATH="$BAM_BIN:$PATH"
-unset BAM_THREADS BAM_DEVICE
+: "${BAM_TOOLS:=$BAM_SOURCE/build/bin}"
+# The tools take BAM_NAME for --name, and --bin is an option: they must not see these two, nor what the user has set.
+export -n BAM_SOURCE BAM_TOOLS
+for name in "${!BAM_@}"; do
+  case $name in
+    BAM_SOURCE | BAM_TOOLS | BAM_BUILD_DIR | BAM_GOLDEN_DIR | BAM_TEST_DATA | BAM_CPU_ISA) ;;
+    *) unset "$name" ;;
+  esac
+done
+export PATH="$BAM_TOOLS:$PATH"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
