@@ -110,7 +110,9 @@ std::vector<std::string> Hdf5Group::dataset_paths() const {
     if (std::count(prefix.begin(), prefix.end(), '/') > kMaxDepth) throw Error(where() + ": groups nested too deeply");
     const std::vector<std::string> children = prefix.empty() ? names() : group(prefix).names();
     for (const std::string& child : children) {
-      const std::string path = prefix.empty() ? child : prefix + "/" + child;
+      std::string path = prefix;
+      if (!path.empty()) path += '/';
+      path += child;
       const H5I_type_t type = object_type(handle_->id.get(), path);
       if (type == H5I_DATASET) found.push_back(path);
       if (type == H5I_GROUP) groups.push_back(path);

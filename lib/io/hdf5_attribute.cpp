@@ -122,7 +122,8 @@ bool Hdf5Group::attribute_bool(const std::string& name) const {
   const Attribute attribute(handle_->id.get(), name, where() + " attribute " + name);
   std::int64_t value = -1;
   if (attribute.type_class() == H5T_ENUM) {
-    value = attribute.read<std::int8_t>(bool_type().get());  // converted by name; other names become -1
+    const auto byte = attribute.read<std::uint8_t>(bool_type().get());  // converted by name; other names become 255
+    value = byte;
   } else if (attribute.type_class() == H5T_INTEGER) {
     value = read_integer(attribute);
   }
@@ -137,7 +138,7 @@ std::string Hdf5Group::attribute_string(const std::string& name) const {
   // The memory type must have the file's character set, or the library refuses.
   const Hid type(H5Tcopy(attribute.type.get()), H5Tclose);
   char* text = attribute.read<char*>(type.get());
-  const std::string copy = text != nullptr ? text : "";
+  std::string copy = text != nullptr ? text : "";
   H5free_memory(text);
   return copy;
 }
@@ -157,7 +158,7 @@ void Hdf5Group::set_bool(const std::string& name, bool value) {
 }
 
 void Hdf5Group::set_string(const std::string& name, const std::string& value) {
-  constexpr std::size_t kMaxBytes = 32 * 1024;
+  constexpr std::size_t kMaxBytes = 32768;
   const std::string place = where() + " attribute " + name;
   if (value.size() > kMaxBytes || value.find('\0') != std::string::npos) {
     throw Error(place + ": a string of " + std::to_string(value.size()) +

@@ -136,7 +136,7 @@ hid_t register_driver() {
   driver.name = "bam-descriptor";
   driver.maxaddr = kLargestAddress;
   driver.fc_degree = H5F_CLOSE_WEAK;
-  driver.fapl_size = sizeof(Hdf5Storage*);
+  driver.fapl_size = sizeof(void*);  // the storage, by its address
   driver.open = open_file;
   driver.close = close_file;
   driver.query = query;
