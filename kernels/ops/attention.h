@@ -15,14 +15,14 @@ namespace bam {
 
 enum class Ssmax : std::uint8_t { off, content, full };
 
-// shapes    q [B,T,H,d], k, v [B,S,Hkv,d] with S >= T, H a multiple of Hkv (query head h reads key head h / (H / Hkv));
+// shapes    q [B,T,H,d], k, v [B,S,Hkv,d], S >= T, H a multiple of Hkv: query head h reads key head h / (H / Hkv);
 //           the T queries are the last T of the S positions: query t stands at position i = S - T + t
-//           prior [H,P] with P >= the longest distance + 1, or empty for none;  first_key [B,T] i32, 0 <= first_key <=
-//           i ssmax_scale [H], empty when off;  out [B,T,H,d], lse [B,H,T]
+//           prior [H,P], P >= the longest distance + 1, or empty;  first_key [B,T] i32, 0 <= first_key <= i
+//           ssmax_scale [H], empty when off;  out [B,T,H,d], lse [B,H,T]
 // dtypes    q, k, v alike: real or bf16; all others real
-// numerics  scores, softmax and sums in the real type whatever q, k, v are; row maxima start at -inf, as b may pass
-// -1e4 bounds    error over the tensor's largest entry: f32 1e-5, bf16 1e-2 (tests/support/tolerances.h) memory linear
-// in S
+// numerics  scores, softmax, sums in the real type whatever q, k, v are; row maxima start at -inf: b may pass -1e4
+// bounds    error over the tensor's largest entry: f32 1e-5, bf16 1e-2 (tests/support/tolerances.h)
+// memory    linear in S
 struct AttentionForwardArgs {
   ConstTensorView q, k, v;
   ConstTensorView prior;
@@ -37,12 +37,12 @@ struct AttentionForwardArgs {
 //   dq_i = sum_j dl_ij z_i k_j / sqrt(d)      dk_j = sum_i dl_ij z_i q_i / sqrt(d)      dv_j = sum_i p_ij dout_i
 //   dprior[h,n] += sum of dl_ij (z_i dl_ij for full) over i - j = n
 //   dssmax_scale[h] += sum_ij dl_ij ln n_i (q_i . k_j / sqrt(d) [+ b_ij for full])
-// A row with one visible key has p = 1 and dl = 0 by definition, not by cancellation: the rounding left by p (dp -
-// delta) would be magnified by |b ln x|, which passes 1e3 at distance 0. shapes    as forward with T = S; dout, dq, dk,
-// dv shaped and typed as q, k, v; out, lse as forward left them;
-//           dprior [H,P] real (added to; empty to skip), dssmax_scale [H] real (added to; empty when off)
-// numerics  delta from the real-typed out. Sums over rows and batch in a fixed order: the same bits for the same thread
-// count
+// A row with one visible key has p = 1 and dl = 0 by definition, not by cancellation: the rounding that p (dp - delta)
+// leaves would be magnified by |b ln x|, which passes 1e3 at distance 0.
+// shapes    as forward with T = S; dout, dq, dk, dv shaped and typed as q, k, v; out, lse as forward left them;
+//           dprior [H,P], dssmax_scale [H]: real, added to, empty to skip
+// numerics  delta from the real-typed out; sums over rows and batch in a fixed order: the same bits for the same
+//           thread count
 struct AttentionBackwardArgs {
   ConstTensorView q, k, v;
   ConstTensorView prior;

@@ -6,8 +6,8 @@
 namespace bam {
 
 // out[b,t,:] = weight[tokens[b,t],:] (+ positions[t,:])
-// shapes    tokens [B,T] i32 in [0,V) (an id outside is an Error, before anything is read), weight [V,D], positions
-// [T,D] or empty, out [B,T,D] dtypes    real
+// shapes    tokens [B,T] i32 in [0,V): an id outside is an Error, before anything is written; weight [V,D],
+//           positions [T,D] or empty, out [B,T,D]; real
 struct EmbeddingForwardArgs {
   ConstTensorView tokens;
   ConstTensorView weight;

@@ -8,9 +8,9 @@ namespace bam {
 // nll[n] = ln sum_v exp(logits[n,v]) - logits[n, targets[n]] in nats; 0 where targets[n] < 0 (not scored).
 // hit[n] = 1 when logits[n, targets[n]] is larger than every other logit of the row (a tie is a miss), else 0.
 // dlogits[n,v] = grad_scale (softmax_v - [v = target]); 0 for rows not scored.
-// shapes    logits [N,V] real; targets [N] i32 below V; nll [N] real; hit [N] i32 or empty; dlogits [N,V] real or bf16,
-// or
-//           empty; it may be logits itself when real
+// shapes    logits [N,V] real; targets [N] i32, one of V or above is an Error; nll [N] real; hit [N] i32 or empty;
+//           dlogits [N,V] real or bf16, or empty
+// aliasing  dlogits may be logits itself when real
 struct CrossEntropyArgs {
   ConstTensorView logits;
   ConstTensorView targets;

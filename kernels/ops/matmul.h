@@ -5,11 +5,11 @@
 
 namespace bam {
 
-// shapes    op(a) [M,K], op(b) [K,N], c [M,N]; op transposes when asked, so y = x W^T is {x, W, .transpose_b = true}
-// dtypes    a and b alike: f64 (ref), f32, or bf16; c in the backend's real type, or bf16 when a and b are bf16 and
-// nothing accumulates numerics  products summed in the real type; the order of the sum is fixed for given shapes and
-// thread count bounds    f32: 1e-6 sqrt(K) of the largest entry (tests/support/tolerances.h) aliasing  c overlaps
-// neither a nor b
+// shapes    op(a) [M,K], op(b) [K,N], c [M,N]; op transposes when asked: y = x W^T is {x, W, .transpose_b = true}
+// dtypes    a and b alike, real or bf16; c real, or bf16 when a and b are and nothing accumulates
+// numerics  products summed in the real type, in an order that is fixed for given shapes and thread count
+// bounds    f32: 1e-6 sqrt(K) of the largest entry (tests/support/tolerances.h)
+// aliasing  c overlaps neither a nor b
 struct MatmulArgs {
   ConstTensorView a;
   ConstTensorView b;

@@ -5,8 +5,8 @@
 
 namespace bam {
 
-// shapes    x [N,D] real, weight [D] real, y [N,D] real or bf16, rstd [N] real: 1 / sqrt(mean(x^2) + eps), kept for the
-// backward pass numerics  sums in the real type
+// shapes    x [N,D] real, weight [D] real, y [N,D] real or bf16
+//           rstd [N] real: 1 / sqrt(mean(x^2) + eps), kept for the backward pass; sums in the real type
 struct RmsnormForwardArgs {
   ConstTensorView x;
   ConstTensorView weight;

@@ -8,8 +8,8 @@ namespace bam {
 enum class OptimizerKind : std::uint8_t { radam, adamw };
 
 // g = grad_scale grad;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  param *= 1 - lr weight_decay  (first), then
-//   adamw   param -= lr m_hat / (sqrt(v_hat) + eps),                       m_hat = m / (1 - b1^step), v_hat = v / (1 -
-//   b2^step) radam   rho_inf = 2 / (1 - b2) - 1,  rho = rho_inf - 2 step b2^step / (1 - b2^step)
+//   adamw   param -= lr m_hat / (sqrt(v_hat) + eps),     m_hat = m / (1 - b1^step), v_hat = v / (1 - b2^step)
+//   radam   rho_inf = 2 / (1 - b2) - 1,  rho = rho_inf - 2 step b2^step / (1 - b2^step)
 //           rho > 5: param -= lr rect sqrt(1 - b2^step) m_hat / (sqrt(v) + eps),
 //                    rect = sqrt((rho-4)(rho-2) rho_inf / ((rho_inf-4)(rho_inf-2) rho))
 //           else     param -= lr m_hat           (PyTorch's threshold; the paper has 4)

@@ -7,9 +7,9 @@
 
 namespace bam {
 
-// table[t,k] = (cos, sin) of (first_position + t) * inverse_frequency[k], times magnitude. Angles are formed and
-// reduced in double: positions of half a million keep all their bits. shapes    inverse_frequency: d/2 values on the
-// host; table [T,d/2,2] real
+// table[t,k] = (cos, sin) of (first_position + t) * inverse_frequency[k], times magnitude.
+// Angles are formed and reduced in double: positions of half a million keep all their bits.
+// shapes    inverse_frequency: d/2 values on the host; table [T,d/2,2] real
 struct RotaryTableArgs {
   std::span<const double> inverse_frequency;
   Index first_position = 0;
