@@ -11,7 +11,7 @@ all() { awk -F'\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i 
 for i in $(seq 300); do echo "Line $i of $((i * 37 % 101)) tells of house $((i * i % 997))."; done >text.txt
 bam-tokenize -q --tokenizer bytes --input lines text.txt -o train.tok.zst || fail "no shard"
 small=(-q --threads 1 --layers 1 --dim 32 --heads 4 --context 64 --batch-tokens 256 --steps 3 --seed 5 --no-times)
-bam-train "${small[@]}" train.tok.zst -o model.h5 || fail "training failed"
+bam-train "${small[@]}" train.tok.zst -o model.h5 || { fail "training failed"; finish; }
 
 # The table.
 lengths=(--lengths 512,10x,1k --samples 5)

@@ -14,7 +14,7 @@ tokenize() { bam-tokenize -q --tokenizer bytes "$@"; }
 tokenize --input lines text.txt -o train.tok.zst || fail "no shard"
 tokenize held.txt -o held.tok.zst || fail "no shard"
 small=(-q --threads 1 --layers 1 --dim 32 --heads 4 --context 64 --batch-tokens 256 --steps 3 --seed 5 --no-times)
-bam-train "${small[@]}" train.tok.zst -o model.h5 || fail "training failed"
+bam-train "${small[@]}" train.tok.zst -o model.h5 || { fail "training failed"; finish; }
 
 # The table.
 expect 0 quiet model.h5 held.tok.zst
