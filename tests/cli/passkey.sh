@@ -14,7 +14,7 @@ small=(-q --threads 1 --layers 1 --dim 32 --heads 4 --context 64 --batch-tokens 
 bam-train "${small[@]}" train.tok.zst -o model.h5 || { fail "training failed"; finish; }
 
 # The table.
-lengths=(--lengths 512,10x,1k --samples 5)
+lengths=(--lengths "512,10x,1k" --samples 5)
 expect 0 quiet "${lengths[@]}" model.h5
 cp out whole
 [ "$(head -1 out)" = "$(printf 'length\treal_length\tdepth\tneedle_token\tn\tsuccesses\taccuracy\tci_low\tci_high\tnll\tread_tokens\tdepths\tdigits\tprefix_digits\tbos\tseed\tdtype\tdevice\tmodel')" ] ||
