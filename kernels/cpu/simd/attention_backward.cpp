@@ -55,12 +55,15 @@ BAM_INLINE IVec single(const TilePanel& t, int v) {  // lanes that see one key o
   return load(t.block->position + lane) == load(t.block->first_key + lane);
 }
 
-// probabilities p = exp(l - lse) and gradients dl = p (dp - delta) of one panel; both 0 for hidden keys.
+// probabilities p = exp(l - lse) and gradients dl = p (dp - delta) of rows [begin, begin + count) of one panel; both 0
+// for hidden keys.
 template <bool kPrior, bool kMasked>
-void differentiate(const TilePanel& t, const Queries& q, const float* keys, const float* values, const Scratch& s) {
+void differentiate(const TilePanel& t, Index begin, Index count, const Queries& q, const float* keys,
+                   const float* values, const Scratch& s) {
   const float* queries = s.queries + t.offset() * t.dim;
   const float* douts = s.douts + t.offset() * t.dim;
-  for_row_blocks(t.rows, [&]<int R>(Index first) {
+  for_row_blocks(count, [&]<int R>(Index row) {
+    const Index first = begin + row;
     const Index at = first * kTileStride + kMargin + t.offset();
     Vec product[R][2];
     multiply<R, 2>(product, t.dim, keys + first * t.ld, t.ld, 1, queries, kPanel);
@@ -214,14 +217,13 @@ struct HeadTask {
   double* dssmax_scale;
 };
 
-void pack_queries(const HeadTask& h, Index first, Index count, Queries& q, const Scratch& s) {
+void prepare(const HeadTask& h, Index first, Index count, Queries& q, const Scratch& s) {
   const AttentionInputs& in = h.call->in;
   const Index ld = padded_stride(in.dim);
   describe_queries(in, h.batch, h.head, first, count, q.block);
+  q.finite = pack_queries(in, in.q, h.batch, h.head, q.block, s.query_rows, s.queries);
+  q.finite &= pack_queries(in, h.call->dout, h.batch, h.head, q.block, s.dout_rows, s.douts);
   const Index lanes = Index{q.block.panels} * kPanel;
-  q.finite = copy_rows(in, in.q, in.queries, in.heads, h.batch, h.head, first, count, s.query_rows, ld);
-  q.finite &= copy_rows(in, h.call->dout, in.queries, in.heads, h.batch, h.head, first, count, s.dout_rows, ld);
-  for (Index i = count * ld; i < lanes * ld; ++i) s.query_rows[i] = s.dout_rows[i] = 0;
   for (Index i = 0; i < lanes; ++i) q.lse[i] = q.delta[i] = 0;
   for (Index i = 0; i < kMargin; ++i) q.weight[i] = q.weight[kMargin + lanes + i] = 0;
   for (Index i = 0; i < lanes; ++i) q.weight[kMargin + i] = in.scale_prior ? q.block.log_keys[i] : 1.0f;
@@ -230,16 +232,10 @@ void pack_queries(const HeadTask& h, Index first, Index count, Queries& q, const
     q.delta[i] = dot(s.dout_rows + i * ld, out, in.dim);
     const float lse = h.call->lse[(h.batch * in.heads + h.head) * in.queries + first + i];
     q.lse[i] = static_cast<float>(static_cast<double>(lse) * kLog2e);
-  }
-  for (int p = 0; p < q.block.panels; ++p) {
-    const Index from = p * kPanel * ld;
-    const Index to = p * kPanel * in.dim;
-    transpose(s.query_rows + from, ld, kPanel, in.dim, s.queries + to, kPanel);
-    transpose(s.dout_rows + from, ld, kPanel, in.dim, s.douts + to, kPanel);
-  }
-  for (Index i = 0; i < count; ++i) {
     const Vec scale = broadcast(static_cast<float>(static_cast<double>(q.block.scale[i]) / kLog2e));
-    for (Index c = 0; c < ld; c += kLanes) store(s.query_rows + i * ld + c, load(s.query_rows + i * ld + c) * scale);
+    for (Index c = 0; c < in.dim; c += kLanes) {
+      store(s.query_rows + i * ld + c, load(s.query_rows + i * ld + c) * scale);
+    }
   }
   for (Index i = 0; i < lanes * in.dim; ++i) s.dq[i] = 0;
 }
@@ -255,15 +251,11 @@ void visit(const HeadTask& h, Tile t, bool finite_keys, const Scratch& s) {
     if (t.first_key + rows <= block.lowest_first_key[p]) rows = 0;
     panel_rows[p] = rows;
     const TilePanel panel{t.dim, t.first_key, rows, t.ld, h.prior, in.distances, &block, p};
-    const bool panel_masked = panel.needs_mask();
-    masked = masked || panel_masked || rows < t.rows;
-    if (h.prior != nullptr) {
-      panel_masked ? differentiate<true, true>(panel, *t.q, t.keys, t.values, s)
-                   : differentiate<true, false>(panel, *t.q, t.keys, t.values, s);
-    } else {
-      panel_masked ? differentiate<false, true>(panel, *t.q, t.keys, t.values, s)
-                   : differentiate<false, false>(panel, *t.q, t.keys, t.values, s);
-    }
+    masked = masked || panel.needs_mask() || rows < t.rows;
+    for_visible_parts(panel, [&]<bool kMasked>(Index begin, Index count) {
+      h.prior != nullptr ? differentiate<true, kMasked>(panel, begin, count, *t.q, t.keys, t.values, s)
+                         : differentiate<false, kMasked>(panel, begin, count, *t.q, t.keys, t.values, s);
+    });
     for (Index j = rows; j < t.rows; ++j) {
       for (int v = 0; v < 2; ++v) {
         const Index at = j * kTileStride + kMargin + p * kPanel + v * kLanes;
@@ -325,14 +317,10 @@ void backward_block(const HeadTask& h, Index first, Index count, const Attention
   const AttentionInputs& in = h.call->in;
   const Index ld = padded_stride(in.dim);
   Queries q;
-  pack_queries(h, first, count, q, s);
+  prepare(h, first, count, q, s);
   const QueryBlock& block = q.block;
-  Index begin = in.keys;
-  for (int p = 0; p < block.panels; ++p) {
-    begin = block.lowest_first_key[p] < begin ? block.lowest_first_key[p] : begin;
-  }
   const Index end = block.last_position[block.panels - 1] + 1;
-  for (Index key = begin / kTile * kTile; key < end; key += kTile) {
+  for (Index key = first_tile(block); key < end; key += kTile) {
     Tile t{};
     t.first_key = key;
     t.rows = key + kTile < end ? kTile : end - key;

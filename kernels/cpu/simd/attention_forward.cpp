@@ -34,10 +34,12 @@ Scratch carve(float* memory, Index dim) {
   return s;
 }
 
-// scores[key][lane], and the larger of maximum and every score of a lane.
+// scores[key][lane] of rows [begin, begin + count), and the larger of maximum and every score of a lane.
 template <bool kPrior, bool kMasked>
-void score_tile(const TilePanel& t, const float* queries, const float* keys, float* scores, Vec (&maximum)[2]) {
-  for_row_blocks(t.rows, [&]<int R>(Index first) {
+void score_rows(const TilePanel& t, Index begin, Index count, const float* queries, const float* keys, float* scores,
+                Vec (&maximum)[2]) {
+  for_row_blocks(count, [&]<int R>(Index row) {
+    const Index first = begin + row;
     Vec product[R][2];
     multiply<R, 2>(product, t.dim, keys + first * t.ld, t.ld, 1, queries, kPanel);
     for (int r = 0; r < R; ++r) {
@@ -106,55 +108,69 @@ void add_visible_values(const TilePanel& t, const float* values, const float* pr
 void visit(const TilePanel& t, const Scratch& s, bool finite_values, Softmax& softmax) {
   const float* queries = s.queries + t.offset() * t.dim;
   float* out = s.out + t.offset() * t.dim;
-  const bool masked = t.needs_mask();
   Vec maximum[2] = {load(softmax.maximum + t.offset()), load(softmax.maximum + t.offset() + kLanes)};
-  if (t.prior != nullptr) {
-    masked ? score_tile<true, true>(t, queries, s.keys, s.scores, maximum)
-           : score_tile<true, false>(t, queries, s.keys, s.scores, maximum);
-  } else {
-    masked ? score_tile<false, true>(t, queries, s.keys, s.scores, maximum)
-           : score_tile<false, false>(t, queries, s.keys, s.scores, maximum);
-  }
+  for_visible_parts(t, [&]<bool kMasked>(Index begin, Index count) {
+    t.prior != nullptr ? score_rows<true, kMasked>(t, begin, count, queries, s.keys, s.scores, maximum)
+                       : score_rows<false, kMasked>(t, begin, count, queries, s.keys, s.scores, maximum);
+  });
   exponentiate(t, maximum, s.scores, softmax);
-  if (masked && !finite_values) {
+  if (!finite_values && t.needs_mask()) {
     add_visible_values(t, s.values, s.scores, softmax, out);
   } else {
     add_values(t, s.values, s.scores, softmax, out);
   }
 }
 
-void finish(const AttentionForward& call, Index batch, Index head, const QueryBlock& block, const Softmax& softmax,
-            const Scratch& s) {
+// out[query][c] = out[c][lane] / sum of a panel.
+void store_out(const AttentionForward& call, Index batch, Index head, const QueryBlock& block, int panel,
+               const Softmax& softmax, const Scratch& s) {
   const AttentionInputs& in = call.in;
-  const Index ld = padded_stride(in.dim);
-  for (int p = 0; p < block.panels; ++p) {
-    const Index lane = p * kPanel;
-    float* out = s.out + lane * in.dim;
-    const Vec one = broadcast(1.0f);
-    const Vec factor[2] = {one / load(softmax.sum + lane), one / load(softmax.sum + lane + kLanes)};
-    for (Index c = 0; c < in.dim; ++c) {
-      for (int v = 0; v < 2; ++v) {
-        float* at = out + c * kPanel + v * kLanes;
-        store(at, load(at) * factor[v]);
-      }
-    }
-    float* to = call.out + ((batch * in.queries + block.first + lane) * in.heads + head) * in.dim;
-    if (lane + kPanel <= block.count) {
-      transpose(out, kPanel, in.dim, kPanel, to, in.heads * in.dim);
-    } else {
-      transpose(out, kPanel, in.dim, kPanel, s.rows, ld);
-      for (Index i = 0; i < block.count - lane; ++i)
-        __builtin_memcpy(to + i * in.heads * in.dim, s.rows + i * ld, static_cast<std::size_t>(in.dim) * sizeof(float));
+  const Index lane = panel * kPanel;
+  const Index row = in.heads * in.dim;
+  float* out = s.out + lane * in.dim;
+  const Vec one = broadcast(1.0f);
+  const Vec factor[2] = {one / load(softmax.sum + lane), one / load(softmax.sum + lane + kLanes)};
+  for (Index c = 0; c < in.dim; ++c) {
+    for (int v = 0; v < 2; ++v) {
+      float* at = out + c * kPanel + v * kLanes;
+      store(at, load(at) * factor[v]);
     }
   }
+  float* to = call.out + ((batch * in.queries + block.first + lane) * in.heads + head) * in.dim;
+  if (lane + kPanel <= block.count) {
+    transpose(out, kPanel, in.dim, kPanel, to, row);
+    return;
+  }
+  const Index ld = padded_stride(in.dim);
+  transpose(out, kPanel, in.dim, kPanel, s.rows, ld);
+  for (Index i = 0; i < block.count - lane; ++i) {
+    __builtin_memcpy(to + i * row, s.rows + i * ld, static_cast<std::size_t>(in.dim) * sizeof(float));
+  }
+}
+
+void store_lse(const AttentionForward& call, Index batch, Index head, const QueryBlock& block, const Softmax& softmax) {
   constexpr double kLn2 = 0.6931471805599453;
+  float* lse = call.lse + (batch * call.in.heads + head) * call.in.queries + block.first;
   for (Index i = 0; i < block.count; ++i) {
-    const Index query = block.first + i;
-    // Without a sum every logit was -inf: out is 0 / 0 then, and lse as undefined.
-    const double total =
-        softmax.sum[i] == 0 ? static_cast<double>(__builtin_nanf("")) : static_cast<double>(softmax.sum[i]);
-    call.lse[(batch * in.heads + head) * in.queries + query] =
-        static_cast<float>(static_cast<double>(softmax.maximum[i]) * kLn2 + ::log(total));
+    const auto sum = static_cast<double>(softmax.sum[i]);
+    const double ln_sum = sum == 0 ? __builtin_nan("") : ::log(sum);  // every logit -inf: undefined, as out is, 0 / 0
+    lse[i] = static_cast<float>(static_cast<double>(softmax.maximum[i]) * kLn2 + ln_sum);
+  }
+}
+
+// One tile of keys and values against all panels.
+void visit_tile(const AttentionForward& call, Index batch, Index head, const QueryBlock& block, Index key, Index rows,
+                const Scratch& s, Softmax& softmax) {
+  const AttentionInputs& in = call.in;
+  const Index ld = padded_stride(in.dim);
+  const Index kv_head = head / (in.heads / in.kv_heads);
+  const float* prior = in.prior == nullptr ? nullptr : in.prior + head * in.distances;
+  copy_rows(in, in.k, in.keys, in.kv_heads, batch, kv_head, key, rows, s.keys, ld);
+  const bool finite = copy_rows(in, in.v, in.keys, in.kv_heads, batch, kv_head, key, rows, s.values, ld);
+  for (int p = 0; p < block.panels; ++p) {
+    if (key > block.last_position[p] || key + rows <= block.lowest_first_key[p]) continue;
+    const Index left = block.last_position[p] + 1 - key;
+    visit({in.dim, key, left < rows ? left : rows, ld, prior, in.distances, &block, p}, s, finite, softmax);
   }
 }
 
@@ -167,48 +183,23 @@ Index attention_forward_scratch(Index dim) {
 void attention_forward(const AttentionForward& call, Index batch, Index head, Index first, Index count,
                        float* scratch) {
   const AttentionInputs& in = call.in;
-  const Index ld = padded_stride(in.dim);
-  const Index kv_head = head / (in.heads / in.kv_heads);
   const Scratch s = carve(scratch, in.dim);
   QueryBlock block;
   describe_queries(in, batch, head, first, count, block);
+  pack_queries(in, in.q, batch, head, block, s.rows, s.queries);
   Softmax softmax;
-  Index begin = in.keys;
-  for (int p = 0; p < block.panels; ++p) {
-    begin = block.lowest_first_key[p] < begin ? block.lowest_first_key[p] : begin;
-  }
   const Index lanes = Index{block.panels} * kPanel;
   for (Index i = 0; i < lanes; ++i) softmax.maximum[i] = -__builtin_inff();
   for (Index i = 0; i < lanes; ++i) softmax.sum[i] = 0;
-  copy_rows(in, in.q, in.queries, in.heads, batch, head, first, count, s.rows, ld);
-  for (Index i = count * ld; i < lanes * ld; ++i) s.rows[i] = 0;
-  for (int p = 0; p < block.panels; ++p) {
-    transpose(s.rows + p * kPanel * ld, ld, kPanel, in.dim, s.queries + p * kPanel * in.dim, kPanel);
-  }
   for (Index i = 0; i < lanes * in.dim; ++i) s.out[i] = 0;
-
   // Tiles stand at fixed places whatever the queries are, so that a query's sums are formed in the same order alone, in
   // a chunk or in a whole sequence.
   const Index end = block.last_position[block.panels - 1] + 1;
-  for (Index key = begin / kTile * kTile; key < end; key += kTile) {
-    const Index rows = key + kTile < end ? kTile : end - key;
-    copy_rows(in, in.k, in.keys, in.kv_heads, batch, kv_head, key, rows, s.keys, ld);
-    const bool finite = copy_rows(in, in.v, in.keys, in.kv_heads, batch, kv_head, key, rows, s.values, ld);
-    for (int p = 0; p < block.panels; ++p) {
-      if (key > block.last_position[p] || key + rows <= block.lowest_first_key[p]) continue;
-      const Index left = block.last_position[p] + 1 - key;
-      const TilePanel tile{in.dim,
-                           key,
-                           left < rows ? left : rows,
-                           ld,
-                           in.prior == nullptr ? nullptr : in.prior + head * in.distances,
-                           in.distances,
-                           &block,
-                           p};
-      visit(tile, s, finite, softmax);
-    }
+  for (Index key = first_tile(block); key < end; key += kTile) {
+    visit_tile(call, batch, head, block, key, key + kTile < end ? kTile : end - key, s, softmax);
   }
-  finish(call, batch, head, block, softmax, s);
+  for (int p = 0; p < block.panels; ++p) store_out(call, batch, head, block, p, softmax, s);
+  store_lse(call, batch, head, block, softmax);
 }
 
 }  // namespace bam::cpu::BAM_ISA

@@ -53,18 +53,20 @@ void describe_queries(const AttentionInputs& in, Index batch, Index head, Index 
       const Index position = in.keys - in.queries + first + lane;
       const bool real = lane < count;
       const std::int32_t first_key = real ? in.first_key[batch * in.queries + first + lane] : kNoKey;
-      const double log_keys = real ? ::log(static_cast<double>(position - first_key + 1)) : 0;
-      const double z = in.ssmax_scale != nullptr ? static_cast<double>(in.ssmax_scale[head]) * log_keys : 1.0;
-      block.log_keys[lane] = static_cast<float>(log_keys);
+      const float log_keys = real ? ::logf(static_cast<float>(position - first_key + 1)) : 0;
+      const double z = in.ssmax_scale != nullptr ? static_cast<double>(in.ssmax_scale[head] * log_keys) : 1.0;
+      block.log_keys[lane] = log_keys;
       block.scale[lane] = static_cast<float>(z * kLog2e / root);
       block.prior_scale[lane] = static_cast<float>(in.scale_prior ? z * kLog2e : kLog2e);
       block.position[lane] = static_cast<std::int32_t>(position);
       block.first_key[lane] = first_key;
       lowest = first_key < lowest ? first_key : lowest;
-      highest = first_key > highest ? first_key : highest;
+      // The only key of a query counts as unclear: its probability and gradient are set, not computed.
+      const Index clear_from = real && first_key == position ? position + 1 : first_key;
+      highest = clear_from > highest ? clear_from : highest;
     }
     block.lowest_first_key[p] = lowest;
-    block.highest_first_key[p] = highest;
+    block.clear_from[p] = highest;
   }
 }
 
@@ -74,6 +76,25 @@ bool copy_rows(const AttentionInputs& in, const void* x, Index length, Index hea
   const Index start = (batch * length + first) * stride + head * in.dim;
   if (in.bf16) return copy_typed(static_cast<const Bf16*>(x) + start, stride, count, in.dim, y, ld);
   return copy_typed(static_cast<const float*>(x) + start, stride, count, in.dim, y, ld);
+}
+
+bool pack_queries(const AttentionInputs& in, const void* x, Index batch, Index head, const QueryBlock& block,
+                  float* rows, float* panels) {
+  const Index ld = padded_stride(in.dim);
+  const bool finite = copy_rows(in, x, in.queries, in.heads, batch, head, block.first, block.count, rows, ld);
+  for (Index i = block.count * ld; i < block.panels * kPanel * ld; ++i) rows[i] = 0;
+  for (int p = 0; p < block.panels; ++p) {
+    transpose(rows + p * kPanel * ld, ld, kPanel, in.dim, panels + p * kPanel * in.dim, kPanel);
+  }
+  return finite;
+}
+
+Index first_tile(const QueryBlock& block) {
+  Index first = block.lowest_first_key[0];
+  for (int p = 1; p < block.panels; ++p) {
+    first = block.lowest_first_key[p] < first ? block.lowest_first_key[p] : first;
+  }
+  return first / kTile * kTile;
 }
 
 void store_row(const AttentionInputs& in, const float* x, void* y, Index at) {

@@ -29,9 +29,9 @@ struct QueryBlock {
   alignas(64) float log_keys[kAttentionQueries];     // ln n, 0 without a query
   alignas(64) std::int32_t position[kAttentionQueries];
   alignas(64) std::int32_t first_key[kAttentionQueries];
-  // By panel. A tile of keys within [highest_first_key, first_position] is seen by every lane: no mask.
+  // By panel. Keys within [clear_from, first_position] are seen by every lane, and are the only one of none.
   Index first_position[kMaxPanels], last_position[kMaxPanels];
-  Index lowest_first_key[kMaxPanels], highest_first_key[kMaxPanels];
+  Index lowest_first_key[kMaxPanels], clear_from[kMaxPanels];
 };
 
 // The functions of AttentionKernels.
@@ -54,9 +54,16 @@ struct TilePanel {
   const QueryBlock* block;
   int panel;
   Index offset() const { return Index{panel} * kPanel; }
-  bool needs_mask() const {
-    return first_key < block->highest_first_key[panel] || first_key + rows - 1 > block->first_position[panel];
+  // Rows [clear_begin, clear_end) are seen by every lane; those before and after need a mask.
+  Index clear_begin() const {
+    const Index row = block->clear_from[panel] - first_key;
+    return row < 0 ? 0 : (row < rows ? row : rows);
   }
+  Index clear_end() const {
+    const Index row = block->first_position[panel] + 1 - first_key;
+    return row < clear_begin() ? clear_begin() : (row < rows ? row : rows);
+  }
+  bool needs_mask() const { return clear_begin() > 0 || clear_end() < rows; }
 };
 
 void describe_queries(const AttentionInputs& in, Index batch, Index head, Index first, Index count, QueryBlock& block);
@@ -66,8 +73,27 @@ void describe_queries(const AttentionInputs& in, Index batch, Index head, Index 
 bool copy_rows(const AttentionInputs& in, const void* x, Index length, Index heads, Index batch, Index head,
                Index first, Index count, float* y, Index ld);
 
+// All queries of a block, of x [B,T,H,d], in both layouts: rows [lanes][padded_stride(dim)] and panels
+// [panel][dim][kPanel]; lanes without a query hold 0. True when all of them are finite.
+bool pack_queries(const AttentionInputs& in, const void* x, Index batch, Index head, const QueryBlock& block,
+                  float* rows, float* panels);
+
+// The first key of the first tile that any query of the block sees.
+Index first_tile(const QueryBlock& block);
+
 // y[at .. at + dim) = x, in the type of the inputs.
 void store_row(const AttentionInputs& in, const float* x, void* y, Index at);
+
+// body.operator()<kMasked>(first row, rows) over the rows of a tile, masked only where some lane does not see a key: at
+// the diagonal 2 panels' worth of rows in a tile of 64, so masks cost little even in short sequences.
+template <typename Body>
+BAM_INLINE void for_visible_parts(const TilePanel& t, Body&& body) {
+  const Index clear_begin = t.clear_begin();
+  const Index clear_end = t.clear_end();
+  body.template operator()<true>(Index{0}, clear_begin);
+  body.template operator()<false>(clear_begin, clear_end - clear_begin);
+  body.template operator()<true>(clear_end, t.rows - clear_end);
+}
 
 // The bias of lanes at distance, distance + 1, ...; outside the table (hidden keys) 0.
 template <bool kMasked>
