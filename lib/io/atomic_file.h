@@ -14,7 +14,7 @@ namespace bam::io {
 //   name
 //                                        and syncs the folder. Until then a file of that name stays as it was.
 // The temporary has no name at all where the file system allows it (O_TMPFILE), so that even a killed process leaves
-// nothing behind; elsewhere its name is ".NAME.RANDOM.tmp", and the destructor removes it. Symbolic links are followed:
+// nothing behind; elsewhere its name is ".bam-RANDOM.tmp", and the destructor removes it. Symbolic links are followed:
 // the file they point to is replaced. A replaced file keeps its permission bits.
 class OutputFile : public ByteSink {
  public:
