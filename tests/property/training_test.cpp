@@ -138,7 +138,7 @@ TEST_CASE("training: every choice of frozen prior parameters leaves them as they
 TEST_CASE("training: the loss falls") {
   const std::vector<Batch> batches(40, random_batch(4, 1));
   const Trained trained = run_steps("cpu", 1, 4, batches);
-  CHECK(trained.losses.back() < 0.7 * trained.losses.front());
+  CHECK(trained.losses.back() < 0.8 * trained.losses.front());
 }
 
 TEST_CASE("training: the validation loss does not depend on how windows are put together") {
