@@ -1,3 +1,4 @@
+#!/bin/bash
 # No object made for one instruction set may offer a weak symbol outside its own namespace: the linker could keep that
 # copy for the whole program, and an older CPU would meet an illegal instruction (kernels/cpu/simd/kernels.h).
 # shellcheck source-path=SCRIPTDIR source=../support/shell.sh
