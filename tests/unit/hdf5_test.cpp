@@ -222,6 +222,20 @@ TEST_CASE("hdf5: a full disk is one error, and the library can go on") {
   check_round_trip<float>(folder, {100}, Hdf5Compression::none);
 }
 
+TEST_CASE("hdf5: a disk that is full only when the file is closed") {
+  const ScratchFolder folder;
+  std::signal(SIGXFSZ, SIG_IGN);
+  Hdf5File file = Hdf5File::create(folder / "x.h5");
+  file.set_int("a", 1);  // stays in the library's cache until then
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
+  const std::string error = error_of([&] { file.close(); });
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK(error == (folder / "x.h5") + ": cannot write: File too large");
+}
+
 TEST_CASE("hdf5: closing under an open group is a mistake of the program") {
   const ScratchFolder folder;
   Hdf5File file = Hdf5File::create(folder / "x.h5");
