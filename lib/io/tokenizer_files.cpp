@@ -1,5 +1,7 @@
 #include "io/tokenizer_files.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "io/bytes.h"
 #include "io/sha256.h"
@@ -16,10 +18,15 @@ bool is_plain_name(std::string_view name) {
 }  // namespace
 
 std::string pack_tokenizer_files(const std::vector<TokenizerFile>& files) {
+  std::vector<const TokenizerFile*> sorted;
+  for (const TokenizerFile& file : files) sorted.push_back(&file);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   std::string blob;
   append_u32(blob, static_cast<std::uint32_t>(files.size()));
-  for (const TokenizerFile& file : files) {
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const TokenizerFile& file = *sorted[i];
     if (!is_plain_name(file.name)) throw Error(file.name + ": not a plain file name for a tokenizer file");
+    if (i > 0 && file.name == sorted[i - 1]->name) throw Error(file.name + ": two tokenizer files of one name");
     append_u32(blob, static_cast<std::uint32_t>(file.name.size()));
     blob += file.name;
     append_u64(blob, file.bytes.size());
@@ -35,7 +42,7 @@ std::vector<TokenizerFile> unpack_tokenizer_files(std::string_view blob, const s
   for (std::uint32_t i = 0; i < count; ++i) {
     TokenizerFile file;
     file.name = reader.bytes(reader.u32());
-    if (!is_plain_name(file.name)) reader.fail();
+    if (!is_plain_name(file.name) || (i > 0 && file.name <= files.back().name)) reader.fail();
     file.bytes = reader.bytes(reader.u64());
     files.push_back(std::move(file));
   }

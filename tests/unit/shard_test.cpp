@@ -204,5 +204,10 @@ TEST_CASE("shard: lists of tokenizer files that are not exactly one") {
   CHECK(contains(error_of([&] { unpack_tokenizer_files(blob + "x", "x"); }), "x: damaged list"));
   CHECK(contains(error_of([&] { unpack_tokenizer_files(std::string(4, '\xFF'), "x"); }), "x: damaged list"));
   CHECK(contains(error_of([] { pack_tokenizer_files({{"a/b", ""}}); }), "not a plain file name"));
+  CHECK(contains(error_of([] { pack_tokenizer_files({{"a", "1"}, {"b", ""}, {"a", "2"}}); }), "two tokenizer files"));
+  CHECK(pack_tokenizer_files({{"b", "2"}, {"a", "1"}}) == pack_tokenizer_files({{"a", "1"}, {"b", "2"}}));
+  std::string swapped = pack_tokenizer_files({{"a", ""}, {"b", ""}});
+  std::swap(swapped[8], swapped[21]);
+  CHECK(contains(error_of([&] { unpack_tokenizer_files(swapped, "x"); }), "x: damaged list"));
   CHECK(tokenizer_digest({}) == sha256_hex(std::string(4, '\0')));
 }
