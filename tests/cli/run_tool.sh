@@ -135,19 +135,25 @@ done
 : >log
 DEMO_SAVES=1 DEMO_SLOW_SAVE=1 "$demo" wait >log & pid=$!
 wait_for log waiting
+before=${EPOCHREALTIME/[.,]/}
 kill -TERM $pid
 wait_for log saving
 kill -TERM $pid
 kill -USR1 $pid
-kill -0 $pid || fail "the echo of a signal ended the tool"
+if [ $((${EPOCHREALTIME/[.,]/} - before)) -lt 1000000 ]; then
+  wait_for log 'still at it'
+else
+  echo "this machine is too slow for two signals within a second: their echo is not tested" >&2
+fi
 while kill -TERM $pid 2>/dev/null; do sleep 0.2; done
 ended $pid 143 "a second SIGTERM"
 # Ignored signals stay ignored.
 : >log
 DEMO_SAVES=1 env --ignore-signal=INT "$demo" wait >log & pid=$!
 wait_for log waiting
-kill -INT $pid
+ignored=$(sed -n 's/^SigIgn:[[:space:]]*//p' "/proc/$pid/status")
+[ $((0x$ignored >> 1 & 1)) = 1 ] || fail "SIGINT was ignored and no longer is"
 kill -TERM $pid
-ended $pid 75 "SIGTERM after an ignored SIGINT"
+ended $pid 75 "SIGTERM"
 
 finish

@@ -82,7 +82,11 @@ int wait_for_stop(const Context& context) {
   std::cout << "waiting" << std::endl;
   while (!context.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::cout << "saving" << std::endl;
-  if (std::getenv("DEMO_SLOW_SAVE") != nullptr) std::this_thread::sleep_for(std::chrono::seconds(60));
+  if (std::getenv("DEMO_SLOW_SAVE") != nullptr) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    std::cout << "still at it" << std::endl;
+    std::this_thread::sleep_for(std::chrono::seconds(60));
+  }
   return static_cast<int>(ExitStatus::interrupted);
 }
 

@@ -197,6 +197,7 @@ TEST_CASE("options: every refusal names the option and what was expected") {
   CHECK(refusal({"m", "--contxt", "5"}) == "--contxt: unknown option, did you mean --context?");
   CHECK(refusal({"m", "--contxt=5"}) == "--contxt: unknown option, did you mean --context?");
   CHECK(refusal({"m", "--dytpe", "f32"}) == "--dytpe: unknown option, did you mean --dtype?");
+  CHECK(refusal({"m", "--rl", "1"}) == "--rl: unknown option, did you mean --lr?");
   CHECK(refusal({"m", "--threads", "0"}).find("--threads: '0' is out of range") == 0);
   CHECK(refusal({"m", "--device", "gpu"}).find("expected cpu, cuda, cuda:N, auto or ref") != std::string::npos);
   CHECK(refusal({"m", "--device", "cuda:"}) != "");
@@ -328,6 +329,15 @@ TEST_CASE("options: the man page's section is mdoc, a sentence a line") {
         std::string::npos);
   CHECK(man.find(".It Fl r , Fl \\-lr Ar \\&X\n") != std::string::npos);
   CHECK(man.find("print\\-man") == std::string::npos);
+}
+
+TEST_CASE("options: no help text can be taken for a request of the man page") {
+  OptionTable table;
+  bool field = false;
+  table.group("Odd").flag("odd", field, ".Sh is no heading. A\\fBb is not bold; --x has two dashes.");
+  const std::string man = man_options(table);
+  CHECK(man.find("\n\\&.Sh is no heading.\n") != std::string::npos);
+  CHECK(man.find("\nA\\efBb is not bold; \\-\\-x has two dashes.\n") != std::string::npos);
 }
 
 TEST_CASE("options: completions offer names, words and files") {
