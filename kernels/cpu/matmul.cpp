@@ -38,7 +38,7 @@ struct Key {
   Index m, n, k;
   bool transpose_a, transpose_b, accumulate, half_c;
   int threads;
-  auto operator<=>(const Key&) const = default;
+  auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): taken for a 0 in what it generates
 };
 
 using DataType = dnnl::memory::data_type;

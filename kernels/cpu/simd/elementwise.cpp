@@ -15,12 +15,12 @@ typedef double DVec __attribute__((vector_size(4 * kLanes)));
 
 template <bool kSquared>
 BAM_INLINE double sum_in_double(const float* x, Index n) {
-  constexpr int kHalf = kLanes / 2;
+  constexpr Index kHalf = kLanes / 2;
   DVec sums[4]{};
   Index i = 0;
   for (; i + 4 * kHalf <= n; i += 4 * kHalf) {
 #pragma GCC unroll 4
-    for (int s = 0; s < 4; ++s) {
+    for (Index s = 0; s < 4; ++s) {
       HalfVec v;
       __builtin_memcpy(&v, x + i + s * kHalf, sizeof v);
       const DVec wide = __builtin_convertvector(v, DVec);
@@ -29,7 +29,7 @@ BAM_INLINE double sum_in_double(const float* x, Index n) {
   }
   const DVec folded = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   double total = 0;
-  for (int lane = 0; lane < kHalf; ++lane) total += folded[lane];
+  for (Index lane = 0; lane < kHalf; ++lane) total += folded[lane];
   for (; i < n; ++i) {
     const double wide = static_cast<double>(x[i]);
     total += kSquared ? wide * wide : wide;

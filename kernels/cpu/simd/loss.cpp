@@ -6,7 +6,7 @@
 namespace bam::cpu::BAM_ISA {
 namespace {
 
-constexpr int kBlock = 8;                    // vectors between two looks at the maximum
+constexpr Index kBlock = 8;                  // vectors between two looks at the maximum
 constexpr float kLowest = -3.40282347e+38f;  // not -inf: -inf - -inf would be NaN where a logit is -inf
 
 struct Totals {
@@ -31,10 +31,10 @@ BAM_INLINE Totals totals(const float* x, Index n, float target_logit) {
   Index i = 0;
   for (; i + kBlock * kLanes <= n; i += kBlock * kLanes) {
     Vec highest = load(x + i);
-    for (int b = 1; b < kBlock; ++b) highest = max(highest, load(x + i + b * kLanes));
+    for (Index b = 1; b < kBlock; ++b) highest = max(highest, load(x + i + b * kLanes));
     raise(highest);
     Vec block{};
-    for (int b = 0; b < kBlock; ++b) {
+    for (Index b = 0; b < kBlock; ++b) {
       const Vec v = load(x + i + b * kLanes);
       block += exp(v - max_so_far);
       counted += ~(v < bar);

@@ -39,13 +39,14 @@ BAM_INLINE void for_vectors(Index n, Body&& body) {
 // since one alone would wait for its own last addition.
 template <typename Term>
 BAM_INLINE float sum_vectors(Index n, Term&& term) {
+  constexpr Index kStep = kLanes;
   Vec s0{}, s1{}, s2{}, s3{};
   Index i = 0;
-  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+  for (; i + 4 * kStep <= n; i += 4 * kStep) {
     s0 += term(i, Whole{});
-    s1 += term(i + kLanes, Whole{});
-    s2 += term(i + 2 * kLanes, Whole{});
-    s3 += term(i + 3 * kLanes, Whole{});
+    s1 += term(i + kStep, Whole{});
+    s2 += term(i + 2 * kStep, Whole{});
+    s3 += term(i + 3 * kStep, Whole{});
   }
   for (; i + kLanes <= n; i += kLanes) s0 += term(i, Whole{});
   if (i < n) s1 += term(i, First{static_cast<int>(n - i)});
