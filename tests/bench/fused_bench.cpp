@@ -1,7 +1,6 @@
-// The ops that are one pass over memory, in bytes read and written, against a copy of large arrays. The arrays are
-// larger than the caches. memcpy writes past the caches and so reads nothing it overwrites; an op that does read pays
-// for that in its share.
-#include <cstring>
+// The ops that are one pass over memory, in bytes read and written, against a copy of large arrays; the arrays are
+// larger than the caches. The copy is memcpy, whose stores go past the caches: an op that writes elsewhere than it
+// reads has to fetch what it overwrites and pays for that in its share, and one that works in place may pass 1.
 #include <functional>
 
 #include "bench/bench.h"
