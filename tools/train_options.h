@@ -149,7 +149,7 @@ struct TrainToolOptions {
 
   void declare_run(cli::OptionTable& options) {
     train::Request& r = request;
-    cli::ValueType<std::string> resume_type = cli::path();
+    cli::ValueType<std::string> resume_type = cli::path(cli::PathUse::either);
     resume_type.words = {"auto", "no"};
     options.group("Run")
         .add("save-every", r.save_every, size_or("end"), "STEPS", "Write the checkpoint after so many steps, too.")
@@ -158,7 +158,8 @@ struct TrainToolOptions {
              "under the name of the output.")
         .add("max-minutes", r.max_minutes, cli::or_word(cli::real(cli::above(0)), "none", 0.0), "N",
              "Save and stop with status 75 after so many minutes.")
-        .add("log", r.log, cli::optional(cli::path(), "none"), "FILE", "Write a JSON line for each step.")
+        .add("log", r.log, cli::optional(cli::path(cli::PathUse::output), "none"), "FILE",
+             "Write a JSON line for each step.")
         .flag("dry-run", dry_run, "Write a row about what the training would take, and end.");
   }
 };

@@ -42,7 +42,7 @@ void TableOptions::declare(OptionTable& table) {
 }
 
 void OutputOption::declare(OptionTable& table, std::string help) {
-  table.group("Output").add("output,o", path, cli::path(), std::move(help));
+  table.group("Output").add("output,o", path, cli::path(PathUse::output), std::move(help));
 }
 
 }  // namespace bam::cli

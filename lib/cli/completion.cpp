@@ -34,7 +34,7 @@ std::string bash_reply(const std::string& candidates) {
 
 void put_bash_case(std::ostream& out, const Option& option) {
   out << "    " << (option.letter != 0 ? letter_form(option) + " | " : "") << detail::long_form(option) << ") ";
-  std::string candidates = option.is_path ? " -f" : "";
+  std::string candidates = option.path_use != PathUse::none ? " -f" : "";
   if (!option.words.empty()) candidates += " -W '" + detail::join(option.words, " ") + "'";
   out << (candidates.empty() ? ":" : bash_reply(candidates));
   out << " ;;\n";
@@ -55,7 +55,7 @@ std::string zsh_escaped(std::string_view text) {
 }
 
 std::string zsh_values(const Option& option) {
-  if (option.is_path) return "_files";
+  if (option.path_use != PathUse::none) return "_files";
   return option.words.empty() ? " " : '(' + detail::join(option.words, " ") + ')';
 }
 

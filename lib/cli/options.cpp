@@ -45,6 +45,7 @@ void set(Option& option, const std::vector<std::string>& texts, Source source, c
   }
   try {
     option.assign(texts);
+    option.texts = texts;
   } catch (const Error& error) {
     throw UsageError(label + ": " + error.what());
   }

@@ -43,7 +43,8 @@ struct Option {
   std::string default_text;
   std::vector<std::string> words;
   bool is_flag = false;
-  bool is_path = false;
+  PathUse path_use = PathUse::none;
+  std::vector<std::string> texts;  // as given; empty for a default
   bool repeats = false;
   bool is_action = false;  // --help and the like: only on the command line
   bool is_hidden = false;
@@ -87,7 +88,7 @@ Option bind(std::string name, T& field, const ValueType<T>& type, std::string me
   option.help = std::move(help);
   option.default_text = type.format(field);
   option.words = type.words;
-  option.is_path = type.is_path;
+  option.path_use = type.path_use;
   option.repeats = type.repeats;
   option.assign = [&field, type](const std::vector<std::string>& texts) { detail::assign(field, type, texts); };
   option.current = [&field, format = type.format] { return format(field); };
@@ -173,6 +174,11 @@ struct TableOptions {
   bool no_times = false;
   void declare(OptionTable& table);
 };
+
+// A file that the tool writes must not be one that it reads: the output would replace its source. Throws UsageError
+// "--output: FILE is also read (MODEL), expected another name" when an output names the same file as an input or as
+// another output, through links too. Streams and devices are left alone.
+void refuse_file_conflicts(const OptionTable& table);
 
 // -o: "-" is standard output.
 struct OutputOption {

@@ -173,6 +173,7 @@ int run_tool(const ToolInfo& info, OptionTable& table, const std::function<int(C
   const int status = guarded(info, [&] {
     table.parse(argc, argv);
     if (act(info, table, common)) return 0;
+    refuse_file_conflicts(table);
     log::configure(info.name, log_level(common));
     if (info.on_signal == OnSignal::save) catch_stop_signals();
     Context context = make_context(info, table, common);

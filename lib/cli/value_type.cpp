@@ -97,8 +97,8 @@ ValueType<std::string> text() {
   return {.metavar = "TEXT", .parse = parse_text, .format = same};
 }
 
-ValueType<std::string> path() {
-  return {.metavar = "FILE", .parse = parse_text, .format = same, .is_path = true};
+ValueType<std::string> path(PathUse use) {
+  return {.metavar = "FILE", .parse = parse_text, .format = same, .path_use = use};
 }
 
 ValueType<std::string> device() {

@@ -1,6 +1,7 @@
 // How an option's text becomes a value and back. A tool with a syntax of its own fills in a ValueType itself.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -15,14 +16,17 @@
 
 namespace bam::cli {
 
+// What a tool does with the file an option names. Completion offers file names for all but `none`.
+enum class PathUse : std::uint8_t { none, input, output, either };
+
 template <typename T>
 struct ValueType {
   std::string metavar;                            // what help shows for the value: TOKENS, f32|bf16
   std::function<T(std::string_view)> parse{};     // throws Error: "'abc' is not ..., expected ..."
   std::function<std::string(const T&)> format{};  // a text that parse reads back as the same value
   std::vector<std::string> words{};               // what completion offers
-  bool is_path = false;                           // completion offers file names
-  bool repeats = false;                           // a vector; a second use of the option adds to it
+  PathUse path_use = PathUse::none;
+  bool repeats = false;  // a vector; a second use of the option adds to it
 };
 
 ValueType<Index> integer(IntegerRange range = {});  // 512, 32k, 64Ki, 1e6
@@ -33,8 +37,9 @@ ValueType<double> real(RealRange range = {});       // 0.1, 1e-3
 ValueType<std::uint64_t> seed();                    // 0 to 2^64 - 1
 ValueType<bool> yes_no();                           // the words yes and no
 ValueType<std::string> text();                      // anything but nothing
-ValueType<std::string> path();                      // a file name; - is a standard stream where the tool says so
-ValueType<std::string> device();                    // cpu, cuda, cuda:N, auto, ref: the syntax alone
+ValueType<std::string> path(
+    PathUse use = PathUse::input);  // a file name; - is a standard stream where the tool says so
+ValueType<std::string> device();    // cpu, cuda, cuda:N, auto, ref: the syntax alone
 
 // Ranges of reals as one reads them: real(above(0)), real(at_least(0)), real(between(0, 1)).
 inline RealRange above(double low) {
@@ -90,7 +95,7 @@ ValueType<T> or_word(ValueType<T> type, std::string word, std::type_identity_t<T
 // A value that may be missing, and the word that says so: optional(count(), "none").
 template <typename T>
 ValueType<std::optional<T>> optional(ValueType<T> type, std::string word) {
-  ValueType<std::optional<T>> maybe{.metavar = type.metavar, .words = type.words, .is_path = type.is_path};
+  ValueType<std::optional<T>> maybe{.metavar = type.metavar, .words = type.words, .path_use = type.path_use};
   maybe.words.push_back(word);
   maybe.parse = [type, word](std::string_view text) {
     return text == word ? std::nullopt : std::optional<T>(type.parse(text));
@@ -121,7 +126,7 @@ template <typename T>
 ValueType<std::vector<T>> repeated(ValueType<T> type) {
   ValueType<std::vector<T>> many = list(type);
   many.metavar = type.metavar;
-  many.is_path = type.is_path;
+  many.path_use = type.path_use;
   many.parse = [type](std::string_view text) { return std::vector<T>{type.parse(text)}; };
   return many;
 }

@@ -7,6 +7,9 @@
 namespace bam::eval {
 namespace {
 
+// Windows read at a time, however large --chunk is: more rows than this make no product faster.
+constexpr Index kMostTexts = 256;
+
 // The part of the sequence that the next windows need.
 class Sequence {
  public:
@@ -15,8 +18,9 @@ class Sequence {
   // Reads on until ids [first, end) are held or the sequence ends; earlier ones are forgotten.
   void hold(Index first, Index end) {
     if (first > first_) {
-      ids_.erase(ids_.begin(), ids_.begin() + std::min<std::ptrdiff_t>(first - first_, std::ssize(ids_)));
-      first_ = first;
+      const Index dropped = std::min(first - first_, static_cast<Index>(std::ssize(ids_)));
+      ids_.erase(ids_.begin(), ids_.begin() + dropped);
+      first_ += dropped;
     }
     const Index held = std::ssize(ids_);
     if (end - first_ <= held) return;
@@ -147,7 +151,7 @@ class Evaluation {
 PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& source, const PerplexityOptions& options,
                                      double memory_bytes, const std::function<void(Index)>& progress) {
   const WindowRule& rule = options.rule;
-  const Index texts = std::max<Index>(1, options.chunk / rule.context);
+  const Index texts = std::clamp<Index>(options.chunk / rule.context, 1, kMostTexts);
   require_memory(*loaded.model, texts, rule.context, options.chunk, memory_bytes, "--context");
   Evaluation evaluation(loaded, options, texts);
   Sequence sequence(source);

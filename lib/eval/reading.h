@@ -25,8 +25,8 @@ inline bool uses_bos(BosUse use) {
 // A length in tokens; Error where it is in multiples of a training context that the model does not have.
 Index tokens_of(const Length& length, const LoadedModel& loaded, const std::string& option);
 
-// Throws Error "SUBJECT: N tokens take X of memory, and Y is available" for a Reader that would not fit in
-// `memory_bytes`.
+// Throws Error "SUBJECT: N tokens take X of memory, and Y may be used" for a Reader that would not fit in
+// `memory_bytes`, or in what is available where that is less.
 void require_memory(const Model& model, Index texts, Index capacity, Index chunk, double memory_bytes,
                     const std::string& subject);
 

@@ -118,7 +118,9 @@ std::vector<double> values_by_head(std::string_view specification, Index heads, 
 
 std::vector<std::vector<HeadPrior>> read_prior_table(const std::string& path, Index layers, Index heads) {
   std::ifstream file(path);
-  if (!file) throw Error(path + ": cannot be opened, expected a table of priors");
+  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+    throw Error(path + ": missing, unreadable or empty, expected a table of priors");
+  }
   std::vector<std::vector<HeadPrior>> table(static_cast<std::size_t>(layers),
                                             std::vector<HeadPrior>(static_cast<std::size_t>(heads)));
   std::vector<bool> seen(static_cast<std::size_t>(layers * heads), false);

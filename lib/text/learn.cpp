@@ -142,7 +142,8 @@ std::string readable(std::string message, Index vocab_size) {
     return subject + "this text has too few, expected at most " + most;
   }
   const std::size_t bracket = message.rfind("] ");
-  return subject + (bracket == std::string::npos ? message : message.substr(bracket + 2));
+  if (bracket != std::string::npos) message.erase(0, bracket + 2);
+  return subject + (message.empty() ? "the bytes alone are 256, expected more than that" : message);
 }
 
 }  // namespace

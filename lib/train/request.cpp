@@ -116,6 +116,10 @@ Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, con
     log::info("a step has " + std::to_string(plan.batch_windows) + " windows, " + std::to_string(plan.batch_tokens()) +
               " tokens");
   }
+  if (windows_per_epoch > 0 && plan.batch_windows > windows_per_epoch) {
+    throw UsageError("--batch-tokens: a step of " + std::to_string(plan.batch_tokens()) + " tokens, and the data has " +
+                     std::to_string(windows_per_epoch * context) + " in whole windows, expected at most that");
+  }
   plan.steps = count_steps(request, plan, recipe, windows_per_epoch);
   Index tokens = 0;
   if (__builtin_mul_overflow(plan.steps, plan.batch_tokens(), &tokens)) {

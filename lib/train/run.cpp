@@ -1,5 +1,6 @@
 #include "train/run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 
@@ -39,11 +40,14 @@ class Run {
   void begin_model(const SavedTraining* resumed, const SavedTraining* initial);
   void resume(const SavedTraining& saved);
   void open_validation();
-  bool make_step();
+  enum class Made { step, no_data, given_up };
+  Made make_step();
+  Outcome stop();
   void end_of_stream();
   bool validation_due() const;
   void validate();
   void log_step();
+  bool stop_requested() const;
   bool time_is_up() const;
   void save();
 
@@ -90,6 +94,7 @@ void Run::begin_model(const SavedTraining* resumed, const SavedTraining* initial
   trainer_.emplace(*model_, plan_.trainer);
   state_.steps = plan_.steps;
   state_.order = source_->order();
+  state_.fingerprint = source_->fingerprint();
   if (resumed != nullptr) resume(*resumed);
   state_.options = surroundings_.options;
 }
@@ -120,23 +125,29 @@ void Run::resume(const SavedTraining& saved) {
 
 void Run::open_validation() {
   if (!request_.val) return;
+  const std::vector<std::string> paths = inputs(request_);
+  if (*request_.val == "-" && std::count(paths.begin(), paths.end(), "-") > 0) {
+    throw UsageError("--val: standard input is read for training, expected a file");
+  }
   val_tokens_.emplace(std::vector<std::string>{*request_.val}, TokenFiles::Pipes::keep_in_memory);
   require_same_header(*request_.val, val_tokens_->header(), source_->name(), source_->header());
   val_windows_.emplace(*val_tokens_, plan_.config.context, Targets{source_->header().bos_id, request_.border_targets});
 }
 
-// False when the data has ended.
-bool Run::make_step() {
+Run::Made Run::make_step() {
   const auto begin = Clock::now();
   const Index context = plan_.config.context;
   const Index windows = source_->next(ids_);
-  if (windows == 0) return false;
+  if (windows == 0) return Made::no_data;
   const Batch batch = make_batch(std::span(ids_).first(static_cast<std::size_t>(windows * (context + 1))), context,
                                  {source_->header().bos_id, request_.border_targets});
-  const StepResult result = trainer_->step(batch);
+  const std::optional<StepResult> made = trainer_->step(batch, [&] { return stop_requested(); });
+  if (!made) return Made::given_up;
+  const StepResult& result = *made;
   state_.step += 1;
   state_.tokens_seen += windows * context;
   state_.windows = source_->consumed();
+  state_.fingerprint = source_->fingerprint();
   run_tokens_ += windows * context;
   History& history = state_.history;
   history.tokens.push_back(state_.tokens_seen);
@@ -145,7 +156,7 @@ bool Run::make_step() {
   history.gradient_norm.push_back(result.gradient_norm);
   step_s_ = seconds_since(begin);
   if (windows < plan_.batch_windows && !state_.finished()) end_of_stream();
-  return true;
+  return Made::step;
 }
 
 void Run::end_of_stream() {
@@ -193,9 +204,12 @@ void Run::log_step() {
   if (surroundings_.report) surroundings_.report(report);
 }
 
+bool Run::stop_requested() const {
+  return surroundings_.stop_requested && surroundings_.stop_requested();
+}
+
 bool Run::time_is_up() const {
-  if (surroundings_.stop_requested && surroundings_.stop_requested()) return true;
-  return request_.max_minutes > 0 && seconds_since(begin_) >= request_.max_minutes * 60;
+  return stop_requested() || (request_.max_minutes > 0 && seconds_since(begin_) >= request_.max_minutes * 60);
 }
 
 void Run::save() {
@@ -210,27 +224,29 @@ void Run::save() {
                   .written = utc_now(),
                   .wall_s = seconds_since(begin_)};
   }
-  TrainingState state = state_;
-  state.fingerprint = source_->fingerprint();
   save_checkpoint(request_.output, {*model_, trainer_->optimizer(), source_->header(), source_->tokenizer_files(),
-                                    state, std::move(provenance)});
+                                    state_, std::move(provenance)});
+}
+
+Outcome Run::stop() {
+  save();
+  log::info("stopped after step " + std::to_string(state_.step) + " of " + std::to_string(state_.steps) +
+            ": run the same command again to go on");
+  return Outcome::stopped;
 }
 
 Outcome Run::train() {
   while (!state_.finished()) {
-    if (!make_step()) {
+    const Made made = make_step();
+    if (made == Made::given_up) return stop();
+    if (made == Made::no_data) {
       end_of_stream();
       break;
     }
     if (validation_due()) validate();
     log_step();
     if (state_.finished()) break;
-    if (time_is_up()) {
-      save();
-      log::info("stopped after step " + std::to_string(state_.step) + " of " + std::to_string(state_.steps) +
-                ": run the same command again to go on");
-      return Outcome::stopped;
-    }
+    if (time_is_up()) return stop();
     if (request_.save_every > 0 && state_.step % request_.save_every == 0) save();
   }
   if (validation_due()) validate();

@@ -33,12 +33,17 @@ void Trainer::refresh() {
 }
 
 StepResult Trainer::step(const Batch& batch) {
+  return *step(batch, [] { return false; });
+}
+
+std::optional<StepResult> Trainer::step(const Batch& batch, const std::function<bool()>& give_up) {
   StepResult result;
   result.targets = count_targets(batch);
   const double grad_scale = result.targets > 0 ? 1.0 / static_cast<double>(result.targets) : 0.0;
   model_.backend().fill_zero(gradients_.all());
   double nll_nats = 0;
   for (Index first = 0; first < batch.windows; first += settings_.micro_windows) {
+    if (first > 0 && give_up()) return std::nullopt;
     const Index windows = std::min(settings_.micro_windows, batch.windows - first);
     nll_nats += pass_.forward_backward(slice(batch, first, windows), grad_scale, gradients_).nll_nats;
   }

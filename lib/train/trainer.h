@@ -1,6 +1,9 @@
 // Trainer - one optimizer step over a batch of any size, and the loss on held-out windows.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "model/training_pass.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
@@ -36,8 +39,10 @@ class Trainer {
   Trainer(Model& model, const TrainerSettings& settings);
 
   // The loss is the mean over all targets of the batch, and so are the gradients, however the batch is cut. Throws
-  // Error when loss or gradients are not finite; then the model has not changed.
+  // Error when loss or gradients are not finite; then the model has not changed. `give_up` is asked between
+  // micro-batches: where it says yes there is no result, and the model is as it was.
   StepResult step(const Batch& batch);
+  std::optional<StepResult> step(const Batch& batch, const std::function<bool()>& give_up);
 
   // Sum over all targets.
   LossSum evaluate(const ValidationWindows& windows);
