@@ -7,11 +7,6 @@
 namespace bam {
 namespace {
 
-Index head_rows(const ModelConfig& config, Index rows) {
-  constexpr Index kSliceElements = Index{1} << 22;
-  return std::clamp<Index>(kSliceElements / config.vocab, std::min<Index>(16, rows), rows);
-}
-
 // [1, first..first+count, ...] of a cache with one text.
 TensorView positions(const Tensor& cache, Index first, Index count) {
   const Shape& s = cache.shape();

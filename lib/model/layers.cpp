@@ -1,5 +1,7 @@
 #include "model/layers.h"
 
+#include <algorithm>
+
 namespace bam {
 namespace {
 
@@ -7,7 +9,13 @@ const LayerParameters& at(const ModelParameters& parameters, Index layer) {
   return parameters.layers[static_cast<std::size_t>(layer)];
 }
 
-// [B,T,H,d] as the rows of a product.
+}  // namespace
+
+Index head_rows(const ModelConfig& config, Index rows) {
+  constexpr Index kSliceElements = Index{1} << 24;
+  return std::clamp<Index>(kSliceElements / config.vocab, std::min<Index>(32, rows), rows);
+}
+
 TensorView flat(const TensorView& heads) {
   const Shape& s = heads.shape;
   return heads.as({s[0] * s[1], s[2] * s[3]});
@@ -17,8 +25,6 @@ ConstTensorView flat(const ConstTensorView& heads) {
   const Shape& s = heads.shape;
   return {heads.data, heads.dtype, {s[0] * s[1], s[2] * s[3]}};
 }
-
-}  // namespace
 
 ConstTensorView as_product(const Model& model, ConstTensorView view, TensorView rounded) {
   if (view.dtype == model.compute()) return view;

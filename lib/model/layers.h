@@ -31,6 +31,14 @@ struct FeedForwardArgs {
 };
 void feed_forward(const Model& model, Index layer, const FeedForwardArgs& args);
 
+// Rows of logits that are computed at a time, of `rows`: enough for the product to run at speed, few enough that a
+// slice over a vocabulary of 32768 stays at 64 MiB.
+Index head_rows(const ModelConfig& config, Index rows);
+
+// [B,T,H,d] as the rows of a product, [B T, H d].
+TensorView flat(const TensorView& heads);
+ConstTensorView flat(const ConstTensorView& heads);
+
 // A view in the compute type: `view` itself, or `rounded` after a cast.
 ConstTensorView as_product(const Model& model, ConstTensorView view, TensorView rounded);
 

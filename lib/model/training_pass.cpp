@@ -7,26 +7,8 @@
 namespace bam {
 namespace {
 
-// Rows of logits at a time: enough for the product to run at speed, few enough that a slice of a 32768-entry vocabulary
-// stays at 64 MiB.
-Index head_rows(const ModelConfig& config, Index rows) {
-  constexpr Index kSliceElements = Index{1} << 24;
-  return std::clamp<Index>(kSliceElements / config.vocab, 32, std::max<Index>(rows, 1));
-}
-
 TensorView first_rows(const Tensor& tensor, Index count) {
   return rows(tensor.view(), 0, count);
-}
-
-// [B,T,H,d] as the rows of a product.
-ConstTensorView flat(const ConstTensorView& view) {
-  const Shape& s = view.shape;
-  return {view.data, view.dtype, {s[0] * s[1], s[2] * s[3]}};
-}
-
-TensorView flat(const TensorView& view) {
-  const Shape& s = view.shape;
-  return view.as({s[0] * s[1], s[2] * s[3]});
 }
 
 // The front of a tensor under a smaller shape.
