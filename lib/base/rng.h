@@ -25,7 +25,8 @@ class Rng {
 };
 
 // A seeded permutation of [0, size), computed point by point and never stored: a Feistel network over the next even
-// number of bits, walked along its cycle until it falls into the range (four rounds, at most 4 steps on average).
+// number of bits, walked along its cycle until it falls into the range (eight rounds: four leave small ranges uneven;
+// at most 4 steps on average).
 class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t seed);
@@ -34,7 +35,7 @@ class Permutation {
  private:
   std::uint64_t size_;
   int half_bits_ = 0;
-  std::array<std::uint64_t, 4> keys_{};
+  std::array<std::uint64_t, 8> keys_{};
 };
 
 }  // namespace bam

@@ -25,9 +25,10 @@ double training_pass_bytes(const ModelConfig& config, Products products, Index w
   const double q = real(config.dim);
   const double kv = q * real(config.kv_heads) / real(config.heads);
   const double rounded = products == Products::bf16 ? compute * q : 0;
-  const double per_layer = 4 * (2 * real(config.dim) + q + real(config.heads) + 2) +
-                           compute * (2 * real(config.dim) + q + 2 * kv + 2 * real(config.ffn)) + rounded;
-  const double shared = 4 * 5 * real(config.dim) + compute * (3 * real(config.ffn) + 3 * q + 2 * kv + real(config.dim));
+  const double per_layer = 4 * (2 * real(config.dim) + 2 * q + 2 * kv + real(config.heads) + 2) +
+                           compute * (2 * real(config.dim) + 2 * real(config.ffn)) + rounded;
+  const double shared = 4 * (3 * real(config.dim) + 2 * q + 2 * kv + 5) +
+                        compute * (3 * real(config.ffn) + 2 * real(config.dim)) + rounded;
   const double head = real(head_rows(config, windows * tokens)) * real(config.vocab) * (4 + compute);
   return n * (real(config.layers) * per_layer + shared) + head;
 }
