@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "cli/progress.h"
 #include "cli/run_tool.h"
+#include "computation_options.h"
 #include "eval/passkey.h"
 #include "kernels/registry.h"
 
@@ -21,9 +21,7 @@ struct PasskeyToolOptions {
   bool dump = false;
   bool per_item = false;
   bool share_prefix = true;
-  Products dtype = Products::real;
-  Index chunk = eval::kDefaultChunk;
-  std::optional<Index> max_memory;
+  ComputationOptions computation;
   cli::OutputOption output;
   cli::TableOptions table;
 
@@ -39,17 +37,11 @@ struct PasskeyToolOptions {
         .add("digits", task.digits, cli::integer({1, 100}), "N", "Digits to be found.")
         .add("prefix-digits", task.prefix_digits, cli::integer({0, 100}), "N",
              "Further digits in front of them, which are given behind the question.")
-        .add("bos", task.bos, cli::choice<eval::BosUse>({eval::bos_use_names().begin(), eval::bos_use_names().end()}),
-             "Whether the prompt begins with BOS, as documents do in training; auto does.")
+        .add("bos", task.bos, bos_type(), "Whether the prompt begins with BOS, as documents do in training; auto does.")
         .add("patience", patience, cli::or_word(cli::count(), "none", 0), "N",
              "Stop after so many lengths in a row at which no key is found.");
-    options.group("Computation")
-        .add("dtype", dtype, cli::choice<Products>({products_names().begin(), products_names().end()}),
-             "Type that the matrix products read.")
-        .add("chunk", chunk, cli::count(), "TOKENS", "Tokens read at a time.")
-        .add("max-memory", max_memory, cli::optional(cli::bytes(1), "available"), "BYTES",
-             "Refuse what would take more memory.")
-        .flag("share-prefix", share_prefix, "Read once what the prompts of a length have in common.");
+    computation.declare(options).flag("share-prefix", share_prefix,
+                                      "Read once what the prompts of a length have in common.");
     output.declare(options);
     options.group("Instead of the table")
         .flag("dump", dump, "Write the prompts as JSON lines, and ask the model nothing.")
@@ -79,11 +71,10 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   task.seed = context.seed;
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model, *backend, o.dtype);
+  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype);
   const eval::PasskeyPrompts prompts(*loaded.tokenizer, task);
   const std::vector<Index> lengths = lengths_in_tokens(o, loaded);
-  const eval::PasskeyOptions options{o.chunk, o.share_prefix,
-                                     o.max_memory ? static_cast<double>(*o.max_memory) : available_memory_bytes()};
+  const eval::PasskeyOptions options{o.computation.chunk, o.share_prefix, o.computation.memory_bytes()};
   eval::check_lengths(*loaded.model, prompts, lengths, options);
   if (o.dump) {
     dump(prompts, loaded, lengths, output);
@@ -91,8 +82,8 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
     return 0;
   }
   log::info(loaded.name + " on " + backend->describe());
-  const eval::PasskeyRun run{task, std::string(name_in(products_names(), o.dtype)), std::string(backend->name()),
-                             loaded.digest, !o.table.no_times};
+  const eval::PasskeyRun run{task, o.computation.dtype_name(), std::string(backend->name()), loaded.digest,
+                             !o.table.no_times};
   const std::vector<io::Column> columns =
       o.per_item ? eval::passkey_item_columns(run.with_times) : eval::passkey_columns(run.with_times);
   io::TableWriter table(output, o.table.format, columns, !o.table.no_header);

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "cli/progress.h"
 #include "cli/run_tool.h"
+#include "computation_options.h"
 #include "eval/perplexity.h"
 #include "kernels/registry.h"
 
@@ -22,9 +22,7 @@ struct PplOptions {
   Index max_tokens = 0;
   eval::BosUse bos = eval::BosUse::automatic;
   text::InputOptions input;
-  Products dtype = Products::real;
-  Index chunk = eval::kDefaultChunk;
-  std::optional<Index> max_memory;
+  ComputationOptions computation;
   cli::OutputOption output;
   cli::TableOptions table;
 
@@ -41,7 +39,7 @@ struct PplOptions {
         .add("max-tokens", max_tokens, cli::or_word(cli::count(2), "all", 0), "TOKENS",
              "Read no more than the first so many tokens.");
     options.group("Input")
-        .add("bos", bos, cli::choice<eval::BosUse>({eval::bos_use_names().begin(), eval::bos_use_names().end()}),
+        .add("bos", bos, bos_type(),
              "Whether documents begin with BOS, as in training (auto does); no leaves BOS and EOS out of shards too, "
              "and documents run together.")
         .add("input", input.format,
@@ -51,12 +49,7 @@ struct PplOptions {
                                              {"jsonl", text::InputFormat::jsonl}}),
              "What a document is in a file that is not a shard; auto goes by name, then content.")
         .add("field", input.field, cli::text(), "NAME", "The field of a JSON line that is the document.");
-    options.group("Computation")
-        .add("dtype", dtype, cli::choice<Products>({products_names().begin(), products_names().end()}),
-             "Type that the matrix products read.")
-        .add("chunk", chunk, cli::count(), "TOKENS", "Tokens read at a time.")
-        .add("max-memory", max_memory, cli::optional(cli::bytes(1), "available"), "BYTES",
-             "Refuse what would take more memory.");
+    computation.declare(options);
     output.declare(options);
     table.declare(options);
   }
@@ -72,7 +65,7 @@ eval::PerplexityOptions evaluation_options(const PplOptions& o, const LoadedMode
                      std::to_string(options.rule.context));
   }
   options.bin = o.bin ? eval::tokens_of(*o.bin, loaded, "--bin") : (options.rule.context + 7) / 8;
-  options.chunk = o.chunk;
+  options.chunk = o.computation.chunk;
   return options;
 }
 
@@ -84,22 +77,21 @@ int run(const PplOptions& o, cli::Context& context) {
   }
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model, *backend, o.dtype);
+  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype);
   const eval::PerplexityOptions options = evaluation_options(o, loaded);
   eval::TokenSource source(loaded, {files, o.input, o.bos, o.max_tokens});
   log::info(loaded.name + " on " + backend->describe());
 
   cli::Progress progress({.unit = "tokens"});
-  const double memory = o.max_memory ? static_cast<double>(*o.max_memory) : available_memory_bytes();
-  const eval::PerplexityResult result =
-      eval::evaluate_perplexity(loaded, source, options, memory, [&](Index done) { progress.update(done); });
+  const eval::PerplexityResult result = eval::evaluate_perplexity(loaded, source, options, o.computation.memory_bytes(),
+                                                                  [&](Index done) { progress.update(done); });
   progress.clear();
   if (result.left_out > 0) {
     log::info(std::to_string(result.left_out) + " tokens behind the last full window are left out");
   }
   eval::PerplexityRun run{.options = options,
                           .bos = eval::uses_bos(o.bos) ? "yes" : "no",
-                          .dtype = std::string(name_in(products_names(), o.dtype)),
+                          .dtype = o.computation.dtype_name(),
                           .device = std::string(backend->name()),
                           .model = loaded.digest,
                           .seconds = {}};
