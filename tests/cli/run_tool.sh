@@ -91,7 +91,7 @@ expect 0 "$demo" binary
 [ "$(wc -c <out)" = 3 ] || fail "binary: wrong bytes"
 expect 0 "$demo" binary -o file
 [ "$(wc -c <file)" = 3 ] || fail "binary -o: wrong bytes"
-if command -v script >/dev/null; then
+if has_terminal; then
   expect 2 script -qec "$demo binary" /dev/null
   contains out 'demo-tool: standard output: binary data is not for a terminal, expected a pipe or -o FILE'
   expect 0 script -qec "TERM=xterm $demo climb" /dev/null

@@ -175,7 +175,7 @@ usage '--bos-token: <x> is not a special token of .*\(<s>, </s>\)' --tokenizer "
 usage '--bos-token: the bytes tokenizer has no special tokens' --tokenizer bytes --bos-token '<s>' text.txt
 usage '--decode, --info, --validate, --learn: expected one' --decode --info a.tok.zst
 usage '--tokenizer: does not go with' --decode --tokenizer bytes a.tok.zst
-if command -v script >/dev/null; then
+if has_terminal; then
   script -qec "bam-tokenize --tokenizer bytes text.txt" /dev/null >out </dev/null
   contains out 'binary data is not for a terminal'
 fi

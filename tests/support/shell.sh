@@ -46,6 +46,13 @@ one_line_error() {
   grep -Eq -- "$1" err || fail "standard error does not match '$1': $(head -c 400 err)"
 }
 
+# has_terminal - script(1) can give a pseudo-terminal here; says so aloud where it cannot (some containers).
+has_terminal() {
+  script -qec true /dev/null >/dev/null 2>&1 </dev/null && return 0
+  echo "no pseudo-terminal here: what needs one was not run" >&2
+  return 1
+}
+
 # same A B - two files have the same bytes.
 same() { cmp -s "$1" "$2" || fail "$1 and $2 differ"; }
 
