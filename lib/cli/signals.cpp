@@ -1,9 +1,12 @@
 #include "cli/signals.h"
 
-#include <csignal>
-#include <ctime>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
+#include <ctime>
+#include <thread>
 
 namespace bam::cli {
 namespace {
@@ -13,19 +16,37 @@ namespace {
 constexpr long kEcho_s = 1;
 
 std::atomic<bool> stop{false};
-std::atomic<long> first_s{0};  // when SIGTERM or SIGINT came first; 0 = not yet
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<long>::is_always_lock_free);
 
-extern "C" void on_stop_signal(int signal_number) {
-  stop = true;
-  if (signal_number == SIGUSR1) return;  // a warning, which batch systems send ahead of SIGTERM
+long now_s() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  long expected = 0;
-  if (first_s.compare_exchange_strong(expected, now.tv_sec + 1)) return;
-  if (now.tv_sec + 1 - expected <= kEcho_s) return;
+  return now.tv_sec;
+}
+
+[[noreturn]] void end_by(int signal_number, const sigset_t& waited_for) {
   std::signal(signal_number, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &waited_for, nullptr);
   std::raise(signal_number);
+  _exit(128 + signal_number);  // not reached: the default action of all of them is the end
+}
+
+// A thread waits for the signals; there is no handler. A handler would run on the stack of whatever code it interrupts,
+// and the matrix products that oneDNN compiles keep data beyond the 128 bytes below the stack pointer that the ABI
+// protects: such a handler overwrote it, and the heap with it.
+void wait_for_signals(const sigset_t& waited_for) {
+  long first_s = -1;  // when SIGTERM or SIGINT came first
+  while (true) {
+    int signal_number = 0;
+    if (sigwait(&waited_for, &signal_number) != 0) continue;
+    stop = true;
+    if (signal_number == SIGUSR1) continue;  // a warning, which batch systems send ahead of SIGTERM
+    const long now = now_s();
+    if (first_s < 0) {
+      first_s = now;
+    } else if (now - first_s > kEcho_s) {
+      end_by(signal_number, waited_for);
+    }
+  }
 }
 
 }  // namespace
@@ -36,15 +57,16 @@ void ignore_write_signals() {
 }
 
 void catch_stop_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_stop_signal;
-  action.sa_flags = SA_RESTART;
+  sigset_t waited_for;
+  sigemptyset(&waited_for);
   for (const int signal_number : {SIGTERM, SIGINT, SIGUSR1}) {
     struct sigaction before {};
     sigaction(signal_number, nullptr, &before);
     // A shell starts background jobs with SIGINT ignored, and it stays so.
-    if (before.sa_handler != SIG_IGN) sigaction(signal_number, &action, nullptr);
+    if (before.sa_handler != SIG_IGN) sigaddset(&waited_for, signal_number);
   }
+  pthread_sigmask(SIG_BLOCK, &waited_for, nullptr);
+  std::thread([waited_for] { wait_for_signals(waited_for); }).detach();
 }
 
 bool stop_requested() {

@@ -1,0 +1,42 @@
+// boxes: cli
+#include "cli/signals.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "support/catch.h"
+
+using namespace bam;
+
+namespace {
+
+bool is_blocked(int signal_number) {
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  return sigismember(&blocked, signal_number) == 1;
+}
+
+bool becomes_true(bool (*condition)()) {
+  for (int i = 0; i < 1000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return condition();
+}
+
+}  // namespace
+
+// Generated kernels keep data below the stack pointer where a signal handler would overwrite it.
+TEST_CASE("signals: a stop signal interrupts no computing thread") {
+  cli::catch_stop_signals();
+  for (const int signal_number : {SIGTERM, SIGINT, SIGUSR1}) {
+    CAPTURE(signal_number);
+    CHECK(is_blocked(signal_number));
+    bool blocked_in_worker = false;
+    std::thread([&] { blocked_in_worker = is_blocked(signal_number); }).join();
+    CHECK(blocked_in_worker);
+  }
+  CHECK_FALSE(cli::stop_requested());
+  kill(getpid(), SIGUSR1);
+  CHECK(becomes_true(cli::stop_requested));
+}
