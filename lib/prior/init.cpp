@@ -116,6 +116,24 @@ std::vector<double> values_by_head(std::string_view specification, Index heads, 
   return values;
 }
 
+void apply_formulas(const PriorFormulas& formulas, std::uint64_t seed, std::vector<std::vector<HeadPrior>>& priors) {
+  const auto replace = [&](const char* option, const std::string& specification, double HeadPrior::*field,
+                           std::uint64_t which) {
+    if (specification.empty()) return;
+    for (std::size_t i = 0; i < priors.size(); ++i) {
+      try {
+        const auto values = values_by_head(specification, std::ssize(priors[i]), mix64(seed) ^ mix64(3 * i + which));
+        for (std::size_t h = 0; h < values.size(); ++h) priors[i][h].*field = values[h];
+      } catch (const UsageError& error) {
+        throw UsageError(std::string(option) + ": " + error.what());
+      }
+    }
+  };
+  replace("--shape-init", formulas.shape, &HeadPrior::shape, 0);
+  replace("--scale-init", formulas.scale, &HeadPrior::scale, 1);
+  replace("--loc-init", formulas.loc, &HeadPrior::loc, 2);
+}
+
 std::vector<std::vector<HeadPrior>> read_prior_table(const std::string& path, Index layers, Index heads) {
   std::ifstream file(path);
   if (!file || file.peek() == std::ifstream::traits_type::eof()) {

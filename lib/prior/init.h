@@ -14,6 +14,7 @@ struct HeadPrior {
   double shape = 1;  // beta
   double scale = 0;  // ln of the factor before x^shape; alpha = exp(-scale / shape)
   double loc = 0;    // mu = 2 sinh(loc)
+  friend bool operator==(const HeadPrior&, const HeadPrior&) = default;
 };
 
 // ALiBi's slopes (arXiv 2108.12409): r, r^2, ... with r = 2^(-8/heads) for a power of two; otherwise the slopes of the
@@ -30,6 +31,15 @@ std::vector<HeadPrior> spread_prior(Index heads);
 // Values by head from a specification: a number, a list of `heads` numbers, "slopes" (ln of ALiBi's slopes),
 // "linear:A:B" (from A to B over the heads), "normal:MEAN:SD" (seeded).  Throws UsageError.
 std::vector<double> values_by_head(std::string_view specification, Index heads, std::uint64_t seed);
+
+// Specifications of values_by_head, each of its own for the shapes, scales and locations; empty: as they are.
+struct PriorFormulas {
+  std::string shape, scale, loc;
+};
+
+// Replaces what the formulas name in each of `priors` [sets][heads]; random values differ from set to set. Throws
+// UsageError "--shape-init: ...", since all tools call these options so.
+void apply_formulas(const PriorFormulas& formulas, std::uint64_t seed, std::vector<std::vector<HeadPrior>>& priors);
 
 // A table with a header row and columns layer, head, shape, scale, loc (tab-separated; layer and head from 0, every
 // head of every layer once; for a global prior the layer column is 0 throughout). Result [layers][heads].  Throws Error

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/rng.h"
+#include "model/prior_checkpoint.h"
 #include "prior/init.h"
 
 namespace bam::train {
@@ -59,18 +60,6 @@ Index count_steps(const Request& request, const Plan& plan, const Recipe& recipe
 Index warmup_steps(const Warmup& warmup, Index steps) {
   if (!warmup.is_percent) return static_cast<Index>(warmup.number);
   return static_cast<Index>(std::ceil(warmup.number / 100 * static_cast<double>(steps)));
-}
-
-void set_priors(Model& model, std::string_view prefix, const std::vector<HeadPrior>& priors) {
-  const auto send = [&](const char* name, double HeadPrior::*field) {
-    std::vector<float> values;
-    for (const HeadPrior& prior : priors) values.push_back(static_cast<float>(prior.*field));
-    const TensorView view = model.parameters().named(std::string(prefix) + name);
-    model.backend().copy_in(view, {values.data(), DType::f32, view.shape});
-  };
-  send("prior_shape", &HeadPrior::shape);
-  send("prior_scale", &HeadPrior::scale);
-  send("prior_loc", &HeadPrior::loc);
 }
 
 std::vector<std::vector<HeadPrior>> first_priors(const Plan& plan, Index sets) {
@@ -159,22 +148,8 @@ void initialise_model(Model& model, const Plan& plan, std::uint64_t seed) {
   if (config.has_prior_parameters()) {
     const bool global = config.prior_scope == PriorScope::global;
     auto priors = first_priors(plan, global ? 1 : config.layers);
-    for (std::size_t i = 0; i < priors.size(); ++i) {
-      const auto replace = [&](const char* option, const std::string& specification, double HeadPrior::*field,
-                               std::uint64_t which) {
-        if (specification.empty()) return;
-        try {
-          const auto values = values_by_head(specification, config.heads, mix64(seed) ^ mix64(3 * i + which));
-          for (std::size_t h = 0; h < values.size(); ++h) priors[i][h].*field = values[h];
-        } catch (const UsageError& error) {
-          throw UsageError(std::string(option) + ": " + error.what());
-        }
-      };
-      replace("--shape-init", plan.shape_init, &HeadPrior::shape, 0);
-      replace("--scale-init", plan.scale_init, &HeadPrior::scale, 1);
-      replace("--loc-init", plan.loc_init, &HeadPrior::loc, 2);
-      set_priors(model, global ? "" : "layers/" + std::to_string(i) + "/", priors[i]);
-    }
+    apply_formulas({plan.shape_init, plan.scale_init, plan.loc_init}, seed, priors);
+    set_priors(model, priors);
   }
   model.refresh_products();
 }

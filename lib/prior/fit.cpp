@@ -1,0 +1,298 @@
+#include "prior/fit.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "prior/distribution.h"
+#include "prior/linear.h"
+#include "prior/maximize.h"
+
+namespace bam {
+namespace {
+
+// Shares of all queries below which a head has no other distance than one.
+constexpr double kPointRest = 1e-9;
+constexpr double kTieBic = 2;
+
+bool wanted(const PriorFamily& family, const FitOptions& options) {
+  const auto& names = options.families;
+  return names.empty() || std::find(names.begin(), names.end(), family.name) != names.end();
+}
+
+void check_families(const FitOptions& options) {
+  for (const std::string& name : options.families) {
+    const auto& all = prior_families();
+    if (std::any_of(all.begin(), all.end(), [&](const PriorFamily& f) { return f.name == name; })) continue;
+    throw UsageError("'" + name + "' is not a family, expected uniform, laplace, gaussian, ggd or relaxed");
+  }
+}
+
+// The distance seen most, or least, by what the uniform prior expects there.
+Index extreme_distance(const DistanceCounts& counts, bool most) {
+  double chances = 0;
+  double best = most ? -1.0 : std::numeric_limits<double>::infinity();
+  Index at = 0;
+  for (Index t = counts.longest() - 1; t >= 0; --t) {
+    const auto i = static_cast<std::size_t>(t);
+    chances += counts.queries()[i + 1] / static_cast<double>(t + 1);
+    if (chances <= 0) continue;
+    const double ratio = counts.mass()[i] / chances;
+    if (most ? ratio > best : ratio < best) {
+      best = ratio;
+      at = t;
+    }
+  }
+  return at;
+}
+
+double mean_distance(const DistanceCounts& counts) {
+  double sum = 0;
+  double weight = 0;
+  for (std::size_t t = 0; t < counts.mass().size(); ++t) {
+    sum += counts.mass()[t] * static_cast<double>(t);
+    weight += counts.mass()[t];
+  }
+  return weight > 0 ? sum / weight : 0;
+}
+
+class FamilySearch {
+ public:
+  FamilySearch(const DistanceCounts& counts, const LikelihoodFunction& likelihood, const PriorFamily& family,
+               const FitOptions& options)
+      : counts_(counts), likelihood_(likelihood), family_(family), options_(options) {
+    typical_ = std::max(1.0, mean_distance(counts));
+    search_ = {.free_shape = !family.shape,
+               .free_mu = options.free_mu,
+               .shape_low = family.shape_low,
+               .shape_high = family.shape_high,
+               .mu_low = 1 - static_cast<double>(counts.longest()),
+               .mu_high = static_cast<double>(counts.longest())};
+  }
+
+  // The best of all starts. Where mu is free it is first held at the whole numbers that the counts suggest, since the
+  // likelihood has a kink (below shape 1 a cusp) at each of them.
+  void run() {
+    if (!options_.free_mu) {
+      from_all_starts(search_, options_.mu);
+      return;
+    }
+    detail::Search held = search_;
+    held.free_mu = false;
+    const bool most = !family_.shape_high || family_.shape_high > 0 || family_.shape;
+    const auto extreme = -static_cast<double>(extreme_distance(counts_, most));
+    from_all_starts(held, 0);
+    if (extreme != 0) from_all_starts(held, extreme);
+    on_key_ = true;
+    const detail::Maximum first = best_;
+    for (const double nudge : {-0.5, 0.5}) {
+      try_from(search_, {first.point.shape, first.point.scale, first.point.mu + nudge});
+    }
+    // Between two whole numbers the search may have passed a better one.
+    const double reached = best_.point.mu;
+    const FitPoint around = best_.point;
+    for (const double mu : {std::floor(reached), std::ceil(reached)}) {
+      if (mu >= search_.mu_low && mu <= search_.mu_high) try_from(held, {around.shape, around.scale, mu});
+    }
+    on_key_ = best_.point.mu == std::round(best_.point.mu);
+  }
+
+  const detail::Maximum& best() const { return best_; }
+  bool mu_on_key() const { return options_.free_mu && on_key_; }
+
+ private:
+  void from_all_starts(const detail::Search& search, double mu) {
+    const std::vector<double> fixed = {family_.shape.value_or(0)};
+    for (const double shape : family_.shape ? fixed : family_.starts) {
+      try_from(search, {shape, -shape * std::log(typical_), mu});
+    }
+  }
+  void try_from(const detail::Search& search, const FitPoint& start) {
+    const detail::Maximum found = detail::maximize(likelihood_, counts_.total(), typical_, search, start);
+    if (found.value > best_.value) best_ = found;
+  }
+
+  const DistanceCounts& counts_;
+  const LikelihoodFunction& likelihood_;
+  const PriorFamily& family_;
+  const FitOptions& options_;
+  detail::Search search_;
+  double typical_ = 1;
+  bool on_key_ = false;
+  detail::Maximum best_{{}, -std::numeric_limits<double>::infinity(), false};
+};
+
+double ks_distance(const DistanceCounts& counts, const std::vector<double>& expected) {
+  double seen = 0;
+  double due = 0;
+  double largest = 0;
+  const std::vector<double>& mass = counts.mass();
+  for (std::size_t t = 0; t < std::max(mass.size(), expected.size()); ++t) {
+    if (t < mass.size()) seen += mass[t];
+    if (t < expected.size()) due += expected[t];
+    largest = std::max(largest, std::abs(seen - due));
+  }
+  return largest / counts.total();
+}
+
+std::vector<std::size_t> free_parameters(const PriorFamily& family, const FitOptions& options, bool mu_on_key) {
+  std::vector<std::size_t> free;
+  if (!family.shape) free.push_back(0);
+  free.push_back(1);
+  if (options.free_mu && !mu_on_key) free.push_back(2);
+  return free;
+}
+
+// Covariance of the free parameters.
+std::optional<detail::SmallMatrix> covariance(const LikelihoodFunction& likelihood,
+                                              const std::vector<DistanceCounts>& groups, const FitPoint& point,
+                                              const std::vector<std::size_t>& free, ErrorKind kind) {
+  const Likelihood l = likelihood(point, true);
+  detail::SmallMatrix bread(free.size());
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    for (std::size_t j = 0; j < free.size(); ++j) {
+      bread(i, j) = (kind == ErrorKind::fisher ? l.information : l.curvature)[free[i]][free[j]];
+    }
+  }
+  const auto inverse = detail::inverse_of_positive(bread);
+  if (!inverse || kind == ErrorKind::fisher) return inverse;
+  detail::SmallMatrix scatter(free.size());
+  const auto count = static_cast<double>(groups.size());
+  for (const DistanceCounts& group : groups) {
+    const FitVector score = LikelihoodFunction(group)(point, false).gradient;
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      for (std::size_t j = 0; j < free.size(); ++j) {
+        scatter(i, j) += count / (count - 1) * score[free[i]] * score[free[j]];
+      }
+    }
+  }
+  return detail::product(detail::product(*inverse, scatter), *inverse);
+}
+
+void add_errors(FamilyFit& fit, const detail::SmallMatrix& c, const std::vector<std::size_t>& free, bool free_shape) {
+  // ln alpha = -scale / shape.
+  const double shape = fit.point.shape;
+  const double by_shape = free_shape ? fit.point.scale / (shape * shape) : 0;
+  const double by_scale = -1 / shape;
+  const std::size_t scale = free_shape ? 1 : 0;
+  double variance = by_scale * by_scale * c(scale, scale);
+  if (free_shape) {
+    variance += by_shape * by_shape * c(0, 0) + 2 * by_shape * by_scale * c(0, scale);
+    fit.beta_se = std::sqrt(c(0, 0));
+    const double both = by_shape * c(0, 0) + by_scale * c(0, scale);
+    if (variance > 0 && c(0, 0) > 0) fit.correlation = both / std::sqrt(variance * c(0, 0));
+  }
+  fit.alpha_se = std::exp(-fit.point.scale / shape) * std::sqrt(std::max(0.0, variance));
+  if (free.back() == 2) fit.mu_se = std::sqrt(c(free.size() - 1, free.size() - 1));
+}
+
+FamilyFit fit_family(const DistanceCounts& counts, const LikelihoodFunction& likelihood,
+                     const std::vector<DistanceCounts>& groups, const PriorFamily& family, const FitOptions& options) {
+  FamilyFit fit;
+  fit.family = family.name;
+  fit.errors = groups.size() > 1 ? ErrorKind::groups : ErrorKind::fisher;
+  if (family.is_uniform) {
+    fit.log_likelihood = likelihood.uniform();
+  } else {
+    FamilySearch search(counts, likelihood, family, options);
+    search.run();
+    fit.point = search.best().point;
+    fit.log_likelihood = search.best().value;
+    fit.at_edge = search.best().at_edge;
+    fit.mu_on_key = search.mu_on_key();
+    fit.parameters = (family.shape ? 0 : 1) + 1 + (options.free_mu ? 1 : 0);
+    const auto free = free_parameters(family, options, fit.mu_on_key);
+    const auto c = covariance(likelihood, groups, fit.point, free, fit.errors);
+    if (c && !fit.at_edge) add_errors(fit, *c, free, !family.shape);
+  }
+  const auto k = static_cast<double>(fit.parameters);
+  fit.aic = 2 * k - 2 * fit.log_likelihood;
+  fit.bic = k * std::log(counts.total()) - 2 * fit.log_likelihood;
+  fit.ks = ks_distance(counts, likelihood.expected_mass(fit.point));
+  return fit;
+}
+
+// All mass at one distance: a prior of shape 1 around it that leaves 1e-3 elsewhere.
+FamilyFit point_fit(const DistanceCounts& counts, const LikelihoodFunction& likelihood) {
+  FamilyFit fit;
+  fit.family = "point";
+  fit.point = {1, std::log(std::log(2000.0)), -std::round(mean_distance(counts))};
+  fit.log_likelihood = likelihood(fit.point, false).value;
+  fit.aic = fit.bic = -2 * fit.log_likelihood;
+  fit.ks = ks_distance(counts, likelihood.expected_mass(fit.point));
+  return fit;
+}
+
+bool is_point(const DistanceCounts& counts) {
+  const double most = *std::max_element(counts.mass().begin(), counts.mass().end());
+  double all = 0;
+  for (const double each : counts.mass()) all += each;
+  return all - most <= kPointRest * all;
+}
+
+std::string verdict_of(const HeadFit& head) {
+  const FamilyFit& best = head.families[head.best];
+  if (best.parameters == 0) return "uniform";
+  if (best.at_edge) return "edge";
+  if (!best.alpha_se) return "trade-off";
+  const double alpha = std::exp(-best.point.scale / best.point.shape);
+  const bool wide_beta = best.beta_se && *best.beta_se > 0.25 * std::max(1.0, std::abs(best.point.shape));
+  const bool wide_alpha = *best.alpha_se > 0.5 * alpha;
+  const bool one = best.correlation && std::abs(*best.correlation) > 0.99;
+  if (wide_beta || wide_alpha || one) return "trade-off";
+  if (head.runner_up && head.families[*head.runner_up].bic - best.bic < kTieBic) return "tied";
+  return "identified";
+}
+
+}  // namespace
+
+const std::vector<PriorFamily>& prior_families() {
+  static const std::vector<PriorFamily> families = {
+      {.name = "uniform", .shape = 0, .starts = {}, .is_uniform = true},
+      {.name = "laplace", .shape = 1, .starts = {}},
+      {.name = "gaussian", .shape = 2, .starts = {}},
+      {.name = "ggd", .shape = {}, .shape_low = 0.02, .shape_high = 20, .starts = {0.5, 1, 2.5}},
+      {.name = "relaxed", .shape = {}, .shape_low = -8, .shape_high = -0.02, .starts = {-0.3, -1, -2.5}}};
+  return families;
+}
+
+HeadPrior FamilyFit::prior() const {
+  return {point.shape, point.scale, loc_of_mu(point.mu)};
+}
+
+HeadFit fit_head(const DistanceCounts& counts, const std::vector<DistanceCounts>& groups, const FitOptions& options) {
+  check_families(options);
+  HeadFit head;
+  head.queries = counts.total();
+  if (!counts.is_finite()) {
+    head.verdict = "not-finite";
+    return head;
+  }
+  double mass = 0;
+  for (const double each : counts.mass()) mass += each;
+  if (!(counts.total() > 0) || !(mass > 0)) {
+    head.verdict = "no-data";
+    return head;
+  }
+  head.mean_distance = mean_distance(counts);
+  const LikelihoodFunction likelihood(counts);
+  if (is_point(counts)) {
+    head.verdict = "point";
+    head.families.push_back(point_fit(counts, likelihood));
+    return head;
+  }
+  for (const PriorFamily& family : prior_families()) {
+    if (wanted(family, options)) head.families.push_back(fit_family(counts, likelihood, groups, family, options));
+  }
+  const auto better = [&](std::size_t a, std::size_t b) { return head.families[a].bic < head.families[b].bic; };
+  for (std::size_t i = 1; i < head.families.size(); ++i) {
+    if (better(i, head.best)) head.best = i;
+  }
+  for (std::size_t i = 0; i < head.families.size(); ++i) {
+    if (i != head.best && (!head.runner_up || better(i, *head.runner_up))) head.runner_up = i;
+  }
+  head.verdict = verdict_of(head);
+  return head;
+}
+
+}  // namespace bam

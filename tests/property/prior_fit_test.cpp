@@ -1,0 +1,174 @@
+// boxes: prior io kernels base
+#include "prior/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/rng.h"
+#include "prior/distribution.h"
+#include "support/catch.h"
+
+using namespace bam;
+
+namespace {
+
+constexpr Index kQueries = 5000;
+
+struct Truth {
+  double beta = 1;
+  double alpha = 1;
+  double mu = 0;
+
+  HeadPrior prior() const { return {beta, -beta * std::log(alpha), loc_of_mu(mu)}; }
+};
+
+// alpha as a share of the window, such that neither the tail is empty nor the prior flat.
+double alpha_for(double beta, Index window) {
+  const std::vector<std::pair<double, double>> shares = {{-1, 10}, {-0.5, 10}, {0.3, 50}, {0.7, 16},
+                                                         {1, 8},   {1.5, 5},   {2, 4},    {3, 3}};
+  for (const auto& [shape, share] : shares) {
+    if (shape == beta) return static_cast<double>(window) / share;
+  }
+  return static_cast<double>(window) / 8;
+}
+
+// Queries that each look at one key, drawn from the prior, a third of them where a document has just begun.
+DistanceCounts draw(const Truth& truth, Index window, Rng& rng, std::optional<double> ssmax = {},
+                    Index queries = kQueries) {
+  DistanceCounts counts(ssmax);
+  for (const auto& [visible, share] : std::vector<std::pair<Index, Index>>{{window, 2}, {window / 3, 1}}) {
+    std::vector<double> cumulative = prior_probabilities(truth.prior(), visible, counts.factor(visible));
+    std::partial_sum(cumulative.begin(), cumulative.end(), cumulative.begin());
+    std::vector<double> weights(cumulative.size(), 0.0);
+    const Index count = queries * share / 3;
+    for (Index i = 0; i < count; ++i) {
+      const auto at = std::upper_bound(cumulative.begin(), cumulative.end(), rng.uniform());
+      weights[static_cast<std::size_t>(std::min<std::ptrdiff_t>(at - cumulative.begin(), std::ssize(weights) - 1))] +=
+          1;
+    }
+    counts.add(weights, static_cast<double>(count));
+  }
+  return counts;
+}
+
+struct Tally {
+  Index fits = 0, close_beta = 0, covered_beta = 0, close_alpha = 0, covered_alpha = 0;
+
+  void add(const FamilyFit& fit, const Truth& truth) {
+    ++fits;
+    if (!fit.beta_se || !fit.alpha_se) return;
+    const double alpha = std::exp(-fit.point.scale / fit.point.shape);
+    const double beta_error = std::abs(fit.point.shape - truth.beta) / *fit.beta_se;
+    const double alpha_error = std::abs(alpha - truth.alpha) / *fit.alpha_se;
+    close_beta += beta_error < 3;
+    covered_beta += beta_error < 1.96;
+    close_alpha += alpha_error < 3;
+    covered_alpha += alpha_error < 1.96;
+  }
+  double share(Index part) const { return static_cast<double>(part) / static_cast<double>(fits); }
+};
+
+const FamilyFit& family_of(const HeadFit& head, const std::string& name) {
+  const auto at = std::find_if(head.families.begin(), head.families.end(),
+                               [&](const FamilyFit& fit) { return fit.family == name; });
+  REQUIRE(at != head.families.end());
+  return *at;
+}
+
+}  // namespace
+
+TEST_CASE("prior fit: 200 draws from each known prior give it back, and its errors are as large as told") {
+  const std::vector<Index> windows = {128, 256, 512, 1024, 2048, 4096};
+  for (const double beta : {-1.0, -0.5, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0}) {
+    Rng rng(17, static_cast<std::uint64_t>(100 + 10 * beta));
+    Tally tally;
+    for (std::size_t i = 0; i < 200; ++i) {
+      const Index window = windows[i % windows.size()];
+      const Truth truth{beta, alpha_for(beta, window), 0};
+      const std::string family = beta > 0 ? "ggd" : "relaxed";
+      tally.add(fit_head(draw(truth, window, rng), {}, {.families = {family}}).families[0], truth);
+    }
+    CAPTURE(beta, tally.close_beta, tally.covered_beta, tally.close_alpha, tally.covered_alpha);
+    CHECK(tally.share(tally.close_beta) >= 0.95);
+    CHECK(tally.share(tally.close_alpha) >= 0.95);
+    CHECK(tally.share(tally.covered_beta) >= 0.90);
+    CHECK(tally.share(tally.covered_beta) <= 0.99);
+    CHECK(tally.share(tally.covered_alpha) >= 0.90);
+    CHECK(tally.share(tally.covered_alpha) <= 0.99);
+  }
+}
+
+TEST_CASE("prior fit: the right family wins by BIC") {
+  struct Case {
+    double beta;
+    const char* family;
+  };
+  for (const auto& [beta, family] : std::vector<Case>{{-1, "relaxed"},
+                                                      {-0.5, "relaxed"},
+                                                      {0.3, "ggd"},
+                                                      {0.7, "ggd"},
+                                                      {1, "laplace"},
+                                                      {1.5, "ggd"},
+                                                      {2, "gaussian"},
+                                                      {3, "ggd"}}) {
+    Rng rng(3, static_cast<std::uint64_t>(100 + 10 * beta));
+    Index right = 0;
+    for (const Index window : {128, 512, 2048}) {
+      for (int i = 0; i < 4; ++i) {
+        const HeadFit head = fit_head(draw({beta, alpha_for(beta, window), 0}, window, rng), {}, {});
+        right += head.families[head.best].family == family;
+      }
+    }
+    CAPTURE(beta, family);
+    CHECK(right >= 11);
+  }
+}
+
+TEST_CASE("prior fit: with SSMax on the prior, the prior before it is found") {
+  for (const double beta : {-0.5, 0.7, 1.5}) {
+    Rng rng(5, static_cast<std::uint64_t>(100 + 10 * beta));
+    Tally tally;
+    for (int i = 0; i < 20; ++i) {
+      const Truth truth{beta, beta > 0 ? 200.0 : 20.0, 0};
+      const DistanceCounts counts = draw(truth, 512, rng, 0.8);
+      tally.add(fit_head(counts, {}, {.families = {beta > 0 ? "ggd" : "relaxed"}}).families[0], truth);
+    }
+    CAPTURE(beta);
+    CHECK(tally.close_beta >= 19);
+    CHECK(tally.close_alpha >= 19);
+  }
+}
+
+TEST_CASE("prior fit: a free mu is found, between two keys and on one") {
+  for (const double mu : {-7.0, -6.4}) {
+    for (const double beta : {0.7, 1.5, 2.0}) {
+      CAPTURE(mu, beta);
+      Rng rng(7, static_cast<std::uint64_t>(100 + 10 * beta));
+      Tally tally;
+      Index close_mu = 0;
+      for (int i = 0; i < 20; ++i) {
+        const Truth truth{beta, 20, mu};
+        const FamilyFit fit = fit_head(draw(truth, 256, rng), {}, {.families = {"ggd"}, .free_mu = true}).families[0];
+        tally.add(fit, truth);
+        close_mu += fit.mu_se ? std::abs(fit.point.mu - mu) < 3 * *fit.mu_se : std::abs(fit.point.mu - mu) <= 1;
+      }
+      CHECK(tally.close_beta >= 19);
+      CHECK(tally.close_alpha >= 19);
+      CHECK(close_mu >= 19);
+    }
+  }
+}
+
+TEST_CASE("prior fit: expected counts give back exactly what they were made from") {
+  for (const double beta : {-1.5, -0.4, 0.4, 1.0, 2.5}) {
+    DistanceCounts counts;
+    const Truth truth{beta, 12, 0};
+    for (Index n = 1; n <= 300; ++n) counts.add(prior_probabilities(truth.prior(), n));
+    const FamilyFit fit = family_of(fit_head(counts, {}, {}), beta > 0 ? "ggd" : "relaxed");
+    CAPTURE(beta);
+    CHECK(fit.point.shape == Approx(beta).epsilon(1e-5));
+    CHECK(std::exp(-fit.point.scale / fit.point.shape) == Approx(12).epsilon(1e-4));
+    CHECK(fit.ks < 1e-6);
+  }
+}
