@@ -1,4 +1,4 @@
-// The passkey task: how far a model finds a number that was hidden in a text.
+// The passkey task: how far a model finds a number that was hidden in a text; and documents to learn such things from.
 #include <algorithm>
 #include <numeric>
 
@@ -8,25 +8,27 @@
 #include "computation_options.h"
 #include "eval/passkey.h"
 #include "kernels/registry.h"
+#include "passkey_corpus_options.h"
 
 namespace {
 
 using namespace bam;
 
 struct PasskeyToolOptions {
-  std::string model;
+  std::vector<std::string> model;
   std::vector<Length> lengths = {{1, true}, {2, true}, {4, true}, {8, true}, {16, true}, {32, true}, {64, true}};
   eval::PasskeyTask task;
   Index patience = 0;
   bool dump = false;
   bool per_item = false;
   bool share_prefix = true;
+  CorpusOptions corpus;
   ComputationOptions computation;
   cli::OutputOption output;
   cli::TableOptions table;
 
   void declare(cli::OptionTable& options) {
-    options.operand(model, cli::path(), "MODEL", "A checkpoint; - is standard input.");
+    options.operands(model, cli::path(), "MODEL", 0, "A checkpoint; - is standard input. Not with --corpus.");
     options.group("Task")
         .add("lengths", lengths, cli::list(cli::length()), "TOKENS,...",
              "Lengths of the prompt; 64x is 64 training contexts. As much filler as fits is put in.")
@@ -46,6 +48,7 @@ struct PasskeyToolOptions {
     options.group("Instead of the table")
         .flag("dump", dump, "Write the prompts as JSON lines, and ask the model nothing.")
         .flag("per-item", per_item, "Write a row for each prompt.");
+    corpus.declare(options);
     table.declare(options);
   }
 };
@@ -66,12 +69,20 @@ void dump(const eval::PasskeyPrompts& prompts, const LoadedModel& loaded, const 
 }
 
 int run(const PasskeyToolOptions& o, cli::Context& context) {
+  o.corpus.refuse_idle_options(context);
+  if (o.corpus.is_asked_for()) {
+    if (!o.model.empty()) throw UsageError("--corpus: asks no model, expected no MODEL");
+    o.corpus.write(o.output.path, context.seed);
+    return 0;
+  }
+  if (o.model.empty()) throw UsageError("MODEL is missing");
+  if (o.model.size() > 1) throw UsageError("'" + o.model[1] + "': expected one MODEL");
   if (o.dump && o.per_item) throw UsageError("--dump, --per-item: expected one of them");
   eval::PasskeyTask task = o.task;
   task.seed = context.seed;
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype);
+  const LoadedModel loaded = load_model(o.model.front(), *backend, o.computation.dtype);
   const eval::PasskeyPrompts prompts(*loaded.tokenizer, task);
   const std::vector<Index> lengths = lengths_in_tokens(o, loaded);
   const eval::PasskeyOptions options{o.computation.chunk, o.share_prefix, o.computation.memory_bytes()};
@@ -117,6 +128,8 @@ int main(int argc, char** argv) {
        .examples = {{"bam-passkey model.h5", "At 1 to 64 times the training context."},
                     {"bam-passkey --lengths 512,1k,32k --samples 100 --depths random model.h5",
                      "A hundred keys at three lengths."},
-                    {"bam-passkey --lengths 4x --samples 1 --dump model.h5", "What is asked."}}},
+                    {"bam-passkey --lengths 4x --samples 1 --dump model.h5", "What is asked."},
+                    {"bam-passkey --corpus 50k --tokenizer en.model --max-tokens 128 -o docs.jsonl",
+                     "What a small model can learn such things from."}}},
       run, argc, argv);
 }

@@ -2,16 +2,10 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "eval/passkey_wording.h"
 
 namespace bam::eval {
 namespace {
-
-constexpr const char* kDescription =
-    "There is an important info hidden inside a lot of irrelevant text. Find it and memorize them. I will quiz you "
-    "about the important information there.";
-constexpr const char* kFiller =
-    "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.";
-constexpr const char* kQuestion = "What is the pass key? The pass key is";
 
 void append(std::vector<text::Token>& ids, const std::vector<text::Token>& more) {
   ids.insert(ids.end(), more.begin(), more.end());
@@ -52,9 +46,9 @@ PasskeyPrompts::PasskeyPrompts(const text::Tokenizer& tokenizer, const PasskeyTa
   std::vector<text::Token> two = tokenizer.encode("a");
   append(two, tokenizer.encode("a"));
   adds_blank_ = tokenizer.decode(two) == "a a";
-  description_ = encode(kDescription, true);
-  filler_ = encode(kFiller);
-  question_ = encode(kQuestion);
+  description_ = encode(std::string(kPasskeyDescription), true);
+  filler_ = encode(std::string(kPasskeyFiller));
+  question_ = encode(std::string(kPasskeyQuestion));
   const std::string nines(static_cast<std::size_t>(task.prefix_digits + task.digits), '9');
   fixed_tokens_ = (uses_bos(task.bos) ? 1 : 0) + std::ssize(description_) + std::ssize(information_line(nines)) +
                   std::ssize(question_);
@@ -65,7 +59,7 @@ std::vector<text::Token> PasskeyPrompts::encode(const std::string& piece, bool f
 }
 
 std::vector<text::Token> PasskeyPrompts::information_line(const std::string& key) const {
-  return encode("The pass key is " + key + ". Remember it. " + key + " is the pass key.");
+  return encode(passkey_line(key));
 }
 
 Index PasskeyPrompts::fillers(Index length) const {

@@ -52,6 +52,26 @@ same out dumped
 expect 0 quiet --lengths 512 --samples 1 --bos no --digits 2 --prefix-digits 1 --depths end --dump model.h5
 grep -Eq '"prompt_ids":\[84,.*"given_ids":\[32,[0-9]+\],"scored_ids":\[[0-9]+,[0-9]+\]' out || fail "ids: $(tail -c 200 out)"
 
+# Training documents.
+corpus=(--corpus 300 --max-tokens 256 --seed 2 --filler-text text.txt)
+expect 0 bam-passkey -q "${corpus[@]}" -o docs.jsonl
+[ "$(wc -l <docs.jsonl)" = 300 ] || fail "--corpus 300 writes $(wc -l <docs.jsonl) lines"
+[ "$(grep -cE '^\{"text":".*","kind":"(passkey|list|copy|text)","tokens":[0-9]+(,"key":"[0-9]{3,8}","exact":false)?\}$' docs.jsonl)" = 300 ] ||
+  fail "documents: $(head -c 300 docs.jsonl)"
+! grep -Eqi 'pass.?key"?|remember it\. [0-9]|irrelevant' <(sed 's/"kind":.*//' docs.jsonl) || fail "the evaluation's wording is in the documents"
+bam-passkey -q "${corpus[@]}" | cmp -s - docs.jsonl || fail "a second corpus differs"
+bam-tokenize -q docs.jsonl -o docs.tok.zst || fail "bam-tokenize does not read the documents"
+[ "$(bam-tokenize --info docs.tok.zst | cut -f4 | tail -1)" = "$(sed 's/.*"tokens":\([0-9]*\).*/\1/' docs.jsonl | awk '{ n += $1 } END { print n }')" ] ||
+  fail "the documents have other numbers of tokens than they say"
+expect 0 bam-passkey -q --corpus 100 --max-tokens 600 --exact-share 1
+grep -q 'What is the pass key? The pass key is [0-9]*","kind":"passkey".*"exact":true' out || fail "--exact-share 1: $(head -c 300 out)"
+expect 1 bam-passkey -q --corpus 10 --filler-text absent.txt -o no.jsonl
+one_line_error '^bam-passkey: absent.txt: '
+absent no.jsonl
+expect 2 bam-passkey -q --corpus 10 --max-tokens 30 -o no.jsonl
+one_line_error '^bam-passkey: --max-tokens: 30 tokens are too few, expected at least [0-9]+'
+absent no.jsonl
+
 # Bad input: one line, status 1, no table.
 fails() {
   local status=$1 expected=$2
@@ -99,5 +119,10 @@ usage "--samples: '0' is" --samples 0 model.h5
 usage "--depths: 'middle' is not" --depths middle model.h5
 usage "--digits: '0' is" --digits 0 model.h5
 usage '--dump, --per-item: expected one of them' --dump --per-item model.h5
+usage "'b.h5': expected one MODEL" model.h5 b.h5
+usage '--corpus: asks no model' --corpus 5 model.h5
+usage '--samples: does not go with --corpus' --corpus 5 --samples 3
+usage '--exact-share: goes with --corpus alone' --exact-share 1 model.h5
+usage "--exact-share: '2' is" --corpus 5 --exact-share 2
 usage '--length: unknown option, did you mean --lengths' --length 5 model.h5
 finish
