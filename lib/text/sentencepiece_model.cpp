@@ -1,9 +1,11 @@
 #include "text/sentencepiece_model.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "base/error.h"
+#include "io/bytes.h"
 
 namespace bam::text {
 namespace {
@@ -41,7 +43,9 @@ class Message {
 
   bool is_number(std::uint64_t field) const { return field_ == field && type_ == kVarint; }
   bool is_bytes(std::uint64_t field) const { return field_ == field && type_ == kBytes; }
+  bool is_float(std::uint64_t field) const { return field_ == field && type_ == kFixed32; }
   std::uint64_t number() const { return number_; }
+  float real() const { return std::bit_cast<float>(io::load_u32(bytes_)); }
   std::string_view bytes() const { return bytes_; }
 
   [[noreturn]] void fail() const { throw Error(complaint_); }
@@ -78,6 +82,7 @@ Piece parse_piece(std::string_view bytes, const std::string& complaint) {
   Piece piece;
   for (Message message(bytes, complaint); message.next();) {
     if (message.is_bytes(1)) piece.text = message.bytes();
+    if (message.is_float(2)) piece.score = message.real();
     if (message.is_number(3)) {
       if (message.number() < 1 || message.number() > 6) message.fail();
       piece.type = static_cast<PieceType>(message.number());
@@ -94,6 +99,9 @@ void parse_trainer(std::string_view bytes, const std::string& complaint, Sentenc
     }
     if (message.is_number(24)) model.blank_is_suffix = message.number() != 0;
     if (message.is_number(35)) model.byte_fallback = message.number() != 0;
+    if (message.is_bytes(44)) model.unknown_surface = message.bytes();
+    if (message.is_bytes(46) && !message.bytes().empty()) model.bos_piece = message.bytes();
+    if (message.is_bytes(47) && !message.bytes().empty()) model.eos_piece = message.bytes();
   }
 }
 

@@ -13,6 +13,7 @@ enum class PieceType { normal = 1, unknown = 2, control = 3, user_defined = 4, u
 
 struct Piece {
   std::string_view text;
+  float score = 0;
   PieceType type = PieceType::normal;
 };
 
@@ -26,6 +27,9 @@ struct SentencePieceModel {
   bool dummy_prefix = true;
   bool removes_extra_blanks = true;
   bool escapes_blanks = true;
+  std::string_view unknown_surface = " \xE2\x81\x87 ";  // what an unknown piece decodes to
+  std::string_view bos_piece = "<s>";                   // if that is a control piece
+  std::string_view eos_piece = "</s>";
   std::string_view character_map;  // compiled normalisation rules; empty = identity
   std::string_view decoding_map;   // the same, applied after decoding
 };

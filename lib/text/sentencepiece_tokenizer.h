@@ -1,22 +1,37 @@
-// SentencePiece models, encoded and decoded by the SentencePiece library.
+// SentencePiece models: BPE on our own merges, unigram and what else is rare by the SentencePiece library.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
+#include "text/sentencepiece_model.h"
+#include "text/special_tokens.h"
 #include "text/tokenizer.h"
 
 namespace bam::text {
 
-// Which id begins a document: the model's own BOS or an added one, unless a special token is named by text or by id.
-struct BosChoice {
-  std::string piece;        // "" = not named
-  std::optional<Token> id;  // as a shard or checkpoint has it
+struct SentencePieceChoice {
+  BosChoice bos;
+  bool allow_special = false;  // the text of a control piece is that piece
 };
 
-// `model` is the content of a .model file. Throws Error "SUBJECT: ..."; UsageError for a piece that is not special.
-std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(std::string model, std::string name, const BosChoice& bos,
-                                                        const std::string& subject);
+// `model` is the content of a .model file. Throws Error "SUBJECT: ..."; UsageError for a piece that is not special, and
+// for special tokens in a text where the library encodes.
+std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(std::string model, std::string name,
+                                                        const SentencePieceChoice& choice, const std::string& subject);
+
+// The same by the library, whatever the model: the oracle of the tests.
+std::unique_ptr<Tokenizer> make_library_tokenizer(std::string model, std::string name,
+                                                  const SentencePieceChoice& choice, const std::string& subject);
+
+// Whether make_sentencepiece_bpe is for this model.
+bool merges_by_ours(const SentencePieceModel& model);
+
+std::unique_ptr<Tokenizer> make_sentencepiece_bpe(const SentencePieceModel& model, std::vector<io::TokenizerFile> files,
+                                                  std::string name, const SentencePieceChoice& choice,
+                                                  const std::string& subject);
+
+Fidelity fidelity_of(const SentencePieceModel& model);
 
 }  // namespace bam::text

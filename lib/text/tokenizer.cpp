@@ -1,8 +1,11 @@
 #include "text/tokenizer.h"
 
+#include <array>
+
 #include "base/error.h"
 #include "io/stream.h"
 #include "text/bytes_tokenizer.h"
+#include "text/formats.h"
 #include "text/sentencepiece_tokenizer.h"
 
 namespace bam::text {
@@ -24,6 +27,50 @@ void check_carried(const Tokenizer& tokenizer, const CarriedTokenizer& carried, 
     throw Error(subject + ": says " + std::to_string(carried.vocab_size) + " ids, but the tokenizer it carries has " +
                 std::to_string(tokenizer.vocab_size()));
   }
+}
+
+// The first line is base64, a blank and a number.
+bool looks_like_ranks(std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  const std::size_t blank = line.find(' ');
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+  return blank != std::string_view::npos && blank > 0 && blank + 1 < line.size() && blank % 4 == 0 &&
+         line.substr(0, blank).find_first_not_of(kBase64) == std::string_view::npos &&
+         line.substr(blank + 1).find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+struct Gpt2Files {
+  std::string vocabulary;
+  std::string merges;
+  std::string name;
+};
+
+// Either file of a pair names both: vocab.json and merges.txt, or encoder.json and vocab.bpe, behind the same
+// beginning.
+std::optional<Gpt2Files> gpt2_files(const std::string& path) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> kPairs = {
+      {{"vocab.json", "merges.txt"}, {"encoder.json", "vocab.bpe"}}};
+  for (const auto& pair : kPairs) {
+    for (const std::string_view end : pair) {
+      if (!path.ends_with(end)) continue;
+      const std::string beginning = path.substr(0, path.size() - end.size());
+      std::string name = stem(beginning.substr(beginning.rfind('/') + 1));
+      while (name.ends_with('-') || name.ends_with('_') || name.ends_with('.')) name.pop_back();
+      return Gpt2Files{beginning + std::string(pair[0]), beginning + std::string(pair[1]),
+                       name.empty() ? "gpt2" : name};
+    }
+  }
+  return std::nullopt;
+}
+
+// By content: a JSON object, lines of base64 and rank, else a SentencePiece model.
+std::unique_ptr<Tokenizer> make_from_bytes(std::string bytes, const FormatChoice& choice) {
+  const std::size_t front = bytes.find_first_not_of(" \t\r\n");
+  if (front != std::string::npos && bytes[front] == '{') return make_huggingface(std::move(bytes), choice);
+  if (looks_like_ranks(bytes)) return make_tiktoken(std::move(bytes), choice);
+  return make_sentencepiece_tokenizer(std::move(bytes), choice.name, {choice.bos, choice.allow_special},
+                                      choice.subject);
 }
 
 }  // namespace
@@ -51,29 +98,43 @@ void encode_document(const Tokenizer& tokenizer, std::string_view text, std::vec
   }
 }
 
-std::unique_ptr<Tokenizer> open_tokenizer(const std::string& bytes_or_file, const std::string& bos_token) {
+std::unique_ptr<Tokenizer> open_tokenizer(const std::string& bytes_or_file, const std::string& bos_token,
+                                          bool allow_special) {
   if (bytes_or_file == "bytes") {
     if (!bos_token.empty()) throw UsageError("--bos-token: the bytes tokenizer has no special tokens to name");
+    if (allow_special) throw UsageError("--allow-special: the bytes tokenizer has no special tokens");
     return make_bytes_tokenizer();
   }
-  std::string bytes = io::read_file(bytes_or_file, kMostTokenizerBytes);
-  BosChoice bos;
-  bos.piece = bos_token;
-  return make_sentencepiece_tokenizer(std::move(bytes), stem(bytes_or_file), bos, bytes_or_file);
+  FormatChoice choice{stem(bytes_or_file), bytes_or_file, {bos_token, std::nullopt}, allow_special};
+  if (const auto pair = gpt2_files(bytes_or_file)) {
+    choice.subject = pair->vocabulary;
+    choice.name = pair->name;
+    std::string vocabulary = io::read_file(pair->vocabulary, kMostTokenizerBytes);
+    return make_gpt2(std::move(vocabulary), io::read_file(pair->merges, kMostTokenizerBytes), choice);
+  }
+  return make_from_bytes(io::read_file(bytes_or_file, kMostTokenizerBytes), choice);
 }
 
 std::unique_ptr<Tokenizer> make_tokenizer(const CarriedTokenizer& carried, const std::string& subject) {
+  FormatChoice choice{carried.name, subject, {"", carried.bos_id}, false};
+  const auto& files = carried.files;
   std::unique_ptr<Tokenizer> tokenizer;
-  if (carried.kind == "bytes" && carried.files.empty()) {
+  if (carried.kind == "bytes" && files.empty()) {
     tokenizer = make_bytes_tokenizer();
     if (carried.bos_id != tokenizer->bos_id()) throw Error(subject + ": its BOS is not that of the bytes tokenizer");
-  } else if (carried.kind == "sentencepiece" && carried.files.size() == 1) {
-    BosChoice bos;
-    bos.id = carried.bos_id;
-    tokenizer = make_sentencepiece_tokenizer(carried.files.front().bytes, carried.name, bos, subject);
+  } else if (carried.kind == "sentencepiece" && files.size() == 1) {
+    tokenizer = make_sentencepiece_tokenizer(files[0].bytes, carried.name, {choice.bos, false}, subject);
+  } else if (carried.kind == "huggingface" && files.size() == 1) {
+    tokenizer = make_huggingface(files[0].bytes, choice);
+  } else if (carried.kind == "tiktoken" && files.size() == 1) {
+    tokenizer = make_tiktoken(files[0].bytes, choice);
+  } else if (carried.kind == "gpt2" && files.size() == 2) {
+    const std::size_t merges = files[0].name == "merges.txt" ? 0 : 1;
+    tokenizer = make_gpt2(files[1 - merges].bytes, files[merges].bytes, choice);
   } else {
     throw Error(subject + ": carries a tokenizer of kind \"" + carried.kind + "\" with " +
-                std::to_string(carried.files.size()) + " files; known are bytes (none) and sentencepiece (one)");
+                std::to_string(files.size()) +
+                " files; known are bytes (none), sentencepiece, huggingface, tiktoken (one each) and gpt2 (two)");
   }
   check_carried(*tokenizer, carried, subject);
   return tokenizer;

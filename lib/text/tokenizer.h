@@ -31,7 +31,7 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  const std::string& kind() const { return facts_.kind; }  // for programs: "bytes", "sentencepiece"
+  const std::string& kind() const { return facts_.kind; }  // for programs: "bytes", "gpt2", ...
   const std::string& name() const { return facts_.name; }  // for people: "mistral-v3"
   Index vocab_size() const { return facts_.vocab_size; }   // an added BOS included
   Token bos_id() const { return facts_.bos_id; }
@@ -43,7 +43,8 @@ class Tokenizer {
   const std::vector<io::TokenizerFile>& files() const { return facts_.files; }
   std::string sha256() const { return io::tokenizer_digest(files()); }
 
-  // The ids of a text, without BOS and EOS. All of it is text: "<s>" gives the ids of three characters.
+  // The ids of a text, without BOS and EOS. All of it is text: "<s>" gives the ids of three characters (unless the
+  // tokenizer was opened with allow_special).
   // Throws Error for a text that is too long to be encoded in one piece and cannot be cut.
   std::vector<Token> encode(std::string_view text) const;
 
@@ -54,7 +55,8 @@ class Tokenizer {
   // parts, put together, are the ids of the whole. 0 when there is none.
   virtual Index last_cut(std::string_view text) const = 0;
 
-  // The bytes that ids stand for; special tokens give none. Throws Error for an id outside the vocabulary.
+  // The bytes that ids stand for; BOS, EOS and SentencePiece's control pieces give none, other special tokens their
+  // text. Throws Error for an id outside the vocabulary.
   virtual std::string decode(std::span<const Token> ids) const = 0;
 
   // The text of one vocabulary entry, for people: "▁the", "<0x0A>", "<s>".
@@ -80,9 +82,12 @@ class Tokenizer {
 // Appends BOS, the ids of the document, and EOS where the tokenizer has one; nothing for a document without ids.
 void encode_document(const Tokenizer& tokenizer, std::string_view text, std::vector<Token>& ids);
 
-// "bytes", or a file: a SentencePiece model. Where it has no BOS, one is added above its vocabulary, unless `bos_token`
-// names a special token that serves as BOS. Errors, all "FILE: ...": missing, not a tokenizer, no such special token.
-std::unique_ptr<Tokenizer> open_tokenizer(const std::string& bytes_or_file, const std::string& bos_token = "");
+// "bytes", or a file: a SentencePiece model, a tokenizer.json, a rank file of tiktoken, or either file of GPT-2's pair
+// (vocab.json and merges.txt, encoder.json and vocab.bpe, with the same beginning). Where it has no BOS, one is added
+// above its vocabulary, unless `bos_token` names a special token that serves as BOS. With `allow_special` the text of a
+// special token is that token. Errors, all "FILE: ...": missing, not a tokenizer, no such special token, not supported.
+std::unique_ptr<Tokenizer> open_tokenizer(const std::string& bytes_or_file, const std::string& bos_token = "",
+                                          bool allow_special = false);
 
 // From the files that a shard or a checkpoint carries. `bos_id` is the one in use there. Throws Error "SUBJECT: ..."
 // when the files do not make a tokenizer of this kind, vocabulary and BOS.

@@ -15,6 +15,7 @@ struct TokenVector {
   std::string bytes;
   std::string decoded;
   std::vector<io::Token> ids;
+  std::vector<io::Token> special_ids;  // where special tokens in the text count: the same unless the file says others
 };
 
 inline std::string from_hex(std::string_view digits) {
@@ -37,6 +38,12 @@ inline std::vector<TokenVector> read_token_vectors(const std::string& path) {
     vector.decoded = line["decoded"].get(text) == simdjson::SUCCESS ? std::string(text) : vector.bytes;
     for (const std::int64_t id : simdjson::dom::array(line["ids"])) {
       vector.ids.push_back(static_cast<io::Token>(id));
+    }
+    simdjson::dom::array special;
+    vector.special_ids = vector.ids;
+    if (line["ids_with_special"].get(special) == simdjson::SUCCESS) {
+      vector.special_ids.clear();
+      for (const std::int64_t id : special) vector.special_ids.push_back(static_cast<io::Token>(id));
     }
     vectors.push_back(std::move(vector));
   }

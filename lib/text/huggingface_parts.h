@@ -1,0 +1,73 @@
+// The parts of a tokenizer.json: what each of its objects asks for, or an error that names it.
+#pragma once
+
+#include <simdjson.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/bpe_tokenizer.h"
+#include "text/characters.h"
+
+namespace bam::text::huggingface {
+
+using Element = simdjson::dom::element;
+using Object = simdjson::dom::object;
+
+// Members of objects, as they must be: each throws Error "SUBJECT: ..." otherwise. A member that is null is not there.
+class Reader {
+ public:
+  explicit Reader(const std::string& subject) : subject_(subject) {}
+
+  [[noreturn]] void refuse(const std::string& what) const;
+  [[noreturn]] void unsupported(const std::string& what) const;
+
+  std::optional<Element> member(Object object, std::string_view name) const;
+  Object object(Element element, const std::string& what) const;
+  std::string text(Object object, std::string_view name, const std::string& what) const;
+  std::string text(Object object, std::string_view name, const std::string& what, const std::string& otherwise) const;
+  bool flag(Object object, std::string_view name, bool otherwise) const;
+  simdjson::dom::array array(Object object, std::string_view name, const std::string& what) const;
+
+  const std::string& subject() const { return subject_; }
+
+ private:
+  const std::string& subject_;
+};
+
+// What the normaliser and the pre-tokenizer make of a text, before both are put together.
+struct TextRules {
+  struct Step {
+    enum class Kind { form, prepend, replace } kind = Kind::form;
+    NormalForm form = NormalForm::nfc;
+    std::string from;  // replace
+    std::string to;    // replace, prepend
+  };
+  std::vector<Step> steps;
+  std::vector<std::unique_ptr<Splitter>> splitters;
+  bool byte_level = false;
+  bool metaspace = false;
+  PrefixBlank prefix = PrefixBlank::none;
+  bool prefix_at_start_only = false;
+};
+
+void read_normaliser(const Reader& reader, Object object, TextRules& rules);
+void read_pre_tokenizer(const Reader& reader, Object object, TextRules& rules);
+
+struct Borders {
+  std::optional<Token> bos;
+  std::optional<Token> eos;
+};
+void read_post_processor(const Reader& reader, Object object, Borders& borders);
+
+struct DecoderRules {
+  bool byte_fallback = false;
+  bool drops_first_blank = false;
+};
+void read_decoder(const Reader& reader, Object object, DecoderRules& rules);
+
+}  // namespace bam::text::huggingface

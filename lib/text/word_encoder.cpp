@@ -1,0 +1,138 @@
+#include "text/word_encoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "text/utf8.h"
+
+namespace bam::text {
+namespace {
+
+// 2 MiB a thread. Measured on English with the GPT-2 vocabulary: twice as many gain 2 %, half as many lose 4 %.
+constexpr unsigned kEntryBits = 15;
+
+constexpr char32_t kReplacement = 0xFFFD;
+constexpr char32_t kBlankSymbol = 0x2581;
+
+}  // namespace
+
+Alphabet::Alphabet(Characters characters) : characters_(std::move(characters)) {
+  const auto symbol_of = [&](char32_t character) {
+    const auto found = characters_.symbols.find(character);
+    return found == characters_.symbols.end() ? Token{-1} : found->second;
+  };
+  for (char32_t i = 0; i < ascii_.size(); ++i) ascii_[i] = symbol_of(i);
+  if (characters_.blank_is_symbol) ascii_[' '] = symbol_of(kBlankSymbol);
+}
+
+void Alphabet::add_unknown(std::string_view character, std::vector<Token>& symbols) const {
+  if (!characters_.bytes) {
+    symbols.push_back(characters_.unknown);
+    return;
+  }
+  for (const char byte : character) symbols.push_back((*characters_.bytes)[static_cast<unsigned char>(byte)]);
+}
+
+void Alphabet::symbols_of(std::string_view word, std::vector<Token>& symbols) const {
+  if (is_bytes_) {
+    symbols.resize(word.size());
+    for (std::size_t i = 0; i < word.size(); ++i) symbols[i] = bytes_[static_cast<unsigned char>(word[i])];
+    return;
+  }
+  symbols.clear();
+  while (!word.empty()) {
+    const CodePoint point = first_code_point(word);
+    // A byte that is not UTF-8 is U+FFFD.
+    const char32_t character = point.bytes == 0 ? kReplacement : point.value;
+    Token symbol = -1;
+    if (character < ascii_.size()) {
+      symbol = ascii_[character];
+    } else if (const auto found = characters_.symbols.find(character); found != characters_.symbols.end()) {
+      symbol = found->second;
+    }
+    if (symbol >= 0) {
+      symbols.push_back(symbol);
+    } else if (point.bytes == 0) {
+      add_unknown("\xEF\xBF\xBD", symbols);
+    } else {
+      const bool is_blank = character == ' ' && characters_.blank_is_symbol;
+      add_unknown(is_blank ? "\xE2\x96\x81" : word.substr(0, point.bytes), symbols);
+    }
+    word.remove_prefix(std::max<std::size_t>(point.bytes, 1));
+  }
+}
+
+void Alphabet::settle(std::vector<Token>& symbols) const {
+  if (is_bytes_) return;
+  const bool has_parts =
+      std::any_of(symbols.begin(), symbols.end(), [&](Token symbol) { return symbol >= characters_.first_part; });
+  if (has_parts && !characters_.parts.empty()) {
+    std::vector<Token> settled;
+    for (const Token symbol : symbols) {
+      if (symbol < characters_.first_part) {
+        settled.push_back(symbol);
+      } else {
+        add_unknown(characters_.parts[static_cast<std::size_t>(symbol - characters_.first_part)], settled);
+      }
+    }
+    symbols = std::move(settled);
+  }
+  if (characters_.fuse_unknown && !characters_.bytes) {
+    const Token unknown = characters_.unknown;
+    const auto is_pair = [&](Token left, Token right) { return left == unknown && right == unknown; };
+    symbols.erase(std::unique(symbols.begin(), symbols.end(), is_pair), symbols.end());
+  }
+}
+
+WordEncoder::WordEncoder() : entries_(std::size_t{1} << kEntryBits) {}
+
+const std::vector<Token>& WordEncoder::merged(const WordModel& model, std::string_view word) {
+  if (!model.whole_words.empty()) {
+    if (const auto found = model.whole_words.find(std::string(word)); found != model.whole_words.end()) {
+      symbols_.assign(1, found->second);
+      return symbols_;
+    }
+  }
+  model.alphabet.symbols_of(word, symbols_);
+  symbols_.resize(merger_.merge(model.merges, symbols_.data(), symbols_.size()));
+  model.alphabet.settle(symbols_);
+  return symbols_;
+}
+
+void WordEncoder::encode(const WordModel& model, std::string_view word, std::size_t readable, std::vector<Token>& ids) {
+  if (word.size() > kMostBytes) {
+    const std::vector<Token>& found = merged(model, word);
+    ids.insert(ids.end(), found.begin(), found.end());
+    return;
+  }
+  std::array<std::uint64_t, 2> key{};
+  if (readable >= sizeof key) {
+    std::memcpy(key.data(), word.data(), sizeof key);
+    const std::size_t bits = 8 * word.size();
+    if (bits < 64) {
+      key = {key[0] & ((std::uint64_t{1} << bits) - 1), 0};
+    } else {
+      key[1] &= (std::uint64_t{1} << (bits - 64)) - 1;
+    }
+  } else {
+    std::memcpy(key.data(), word.data(), word.size());
+  }
+  key[1] |= std::uint64_t{word.size()} << 56U;
+  const std::uint64_t mixed = (key[0] ^ (key[1] * 0xC2B2AE3D27D4EB4FU)) * 0x9E3779B97F4A7C15U;
+  Entry& entry = entries_[static_cast<std::size_t>(mixed >> (64 - kEntryBits))];
+  if (entry.low != key[0] || entry.high != key[1]) {
+    const std::vector<Token>& found = merged(model, word);
+    if (found.size() > kMostIds) {
+      ids.insert(ids.end(), found.begin(), found.end());
+      return;
+    }
+    entry.low = key[0];
+    entry.high = key[1];
+    entry.count = static_cast<std::uint32_t>(found.size());
+    std::copy(found.begin(), found.end(), entry.ids.begin());
+  }
+  ids.insert(ids.end(), entry.ids.begin(), entry.ids.begin() + entry.count);
+}
+
+}  // namespace bam::text

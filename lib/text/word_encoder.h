@@ -1,0 +1,85 @@
+// Words to ids: symbols, merges, and a memory of words seen before.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "text/bpe.h"
+
+namespace bam::text {
+
+// The symbols that a word begins with: bytes, or characters.
+class Alphabet {
+ public:
+  Alphabet() = default;
+  // Every byte is a symbol.
+  explicit Alphabet(const std::array<Token, 256>& bytes) : bytes_(bytes), is_bytes_(true) {}
+
+  // Characters are symbols; a blank is the symbol of U+2581 when `blank_is_symbol`. What has none becomes the ids of
+  // its bytes, or without them the unknown id, once for a run of them when `fuse_unknown`.
+  struct Characters {
+    std::unordered_map<char32_t, Token> symbols;
+    std::vector<std::string> parts;  // of symbols from `first_part`, which occur in pieces and are none themselves
+    Token first_part = 0;
+    std::optional<std::array<Token, 256>> bytes;
+    Token unknown = -1;
+    bool fuse_unknown = false;
+    bool blank_is_symbol = false;
+  };
+  explicit Alphabet(Characters characters);
+
+  // Replaces the content of `symbols`.
+  void symbols_of(std::string_view word, std::vector<Token>& symbols) const;
+
+  // Makes ids of symbols that are none, once all is merged.
+  void settle(std::vector<Token>& symbols) const;
+
+ private:
+  void add_unknown(std::string_view character, std::vector<Token>& symbols) const;
+
+  std::array<Token, 256> bytes_{};
+  bool is_bytes_ = false;
+  Characters characters_;
+  std::array<Token, 128> ascii_{};
+};
+
+struct WordModel {
+  Alphabet alphabet;
+  MergeTable merges;
+  // Entries that are one id as they stand, whatever merges make of them (ignore_merges of tokenizer.json).
+  std::unordered_map<std::string, Token> whole_words;
+};
+
+// Keeps memory; one per thread, for one model.
+class WordEncoder {
+ public:
+  WordEncoder();
+
+  // Appends the ids of a word, which is not empty. `readable`: how many bytes from its beginning may be read.
+  void encode(const WordModel& model, std::string_view word, std::size_t readable, std::vector<Token>& ids);
+
+ private:
+  // A word of up to 15 bytes with up to 11 ids in one cache line.
+  static constexpr std::size_t kMostBytes = 15;
+  static constexpr std::size_t kMostIds = 11;
+  struct alignas(64) Entry {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;  // its last byte is the length
+    std::uint32_t count = 0;
+    std::array<Token, kMostIds> ids{};
+  };
+
+  const std::vector<Token>& merged(const WordModel& model, std::string_view word);
+
+  std::vector<Entry> entries_;
+  WordMerger merger_;
+  std::vector<Token> symbols_;
+};
+
+}  // namespace bam::text
