@@ -73,14 +73,18 @@ std::vector<HeadPrior> authors_prior(Index heads) {
 }
 
 std::vector<HeadPrior> spread_prior(Index heads) {
-  const Index retrieval = std::max<Index>(heads > 1 ? 1 : 0, heads / 4);
-  const Index previous = (heads - retrieval + 1) / 2;
+  constexpr Index kFurthestPrevious = 8;
+  constexpr double kGentlest = 8;  // the exponent of ALiBi's least slope, 2^-8
+  if (heads == 1) return authors_prior(1);
+  const Index retrieval = std::max<Index>(1, heads / 4);
+  const Index previous = std::min(kFurthestPrevious, (heads - retrieval + 1) / 2);
+  const Index local = heads - retrieval - previous;
   std::vector<HeadPrior> priors;
   for (Index k = 1; k <= previous; ++k)
     priors.push_back({.shape = 1, .scale = 0, .loc = -std::asinh(static_cast<double>(k) / 2)});
-  for (Index i = 0; previous + i < heads - retrieval; ++i) {
-    priors.push_back({.shape = 1, .scale = -static_cast<double>(2 * i + 1) * std::log(2.0), .loc = 0});
-  }
+  const double step = local > 1 ? std::min(2.0, (kGentlest - 1) / static_cast<double>(local - 1)) : 0.0;
+  for (Index i = 0; i < local; ++i)
+    priors.push_back({.shape = 1, .scale = -(1 + step * static_cast<double>(i)) * std::log(2.0), .loc = 0});
   for (Index i = 0; i < retrieval; ++i) priors.push_back({.shape = -0.5, .scale = 0, .loc = 0});
   return priors;
 }
