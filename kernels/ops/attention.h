@@ -20,7 +20,8 @@ enum class Ssmax : std::uint8_t { off, content, full };
 // bounds: nothing can be said of it.
 inline constexpr Index kKeyBlock = 64;
 
-// shapes    k, v [B,S,Hkv,d];  bounds [B,N,Hkv,2d], N = ceil(S / kKeyBlock), k before -k: those from the block of position
+// shapes    k, v [B,S,Hkv,d];  bounds [B,N,Hkv,2d], N = ceil(S / kKeyBlock), k before -k: those from the block of
+// position
 //           `first` on are written, the others left as they are
 // dtypes    k, v alike: real or bf16; bounds real, exact
 struct KeyBoundsArgs {
