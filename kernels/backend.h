@@ -56,6 +56,7 @@ class Backend {
   void prior_table(const PriorTableArgs& args);
   void prior_backward(const PriorBackwardArgs& args);
   void alibi_table(const AlibiTableArgs& args);
+  void key_bounds(const KeyBoundsArgs& args);
   void attention_forward(const AttentionForwardArgs& args);
   void attention_backward(const AttentionBackwardArgs& args);
   void swiglu_forward(const SwigluForwardArgs& args);
@@ -79,6 +80,7 @@ class Backend {
   virtual void do_prior_table(const PriorTableArgs& args) = 0;
   virtual void do_prior_backward(const PriorBackwardArgs& args) = 0;
   virtual void do_alibi_table(const AlibiTableArgs& args) = 0;
+  virtual void do_key_bounds(const KeyBoundsArgs& args) = 0;
   virtual void do_attention_forward(const AttentionForwardArgs& args) = 0;
   virtual void do_attention_backward(const AttentionBackwardArgs& args) = 0;
   virtual void do_swiglu_forward(const SwigluForwardArgs& args) = 0;

@@ -183,11 +183,29 @@ void check_first_key(const Check& check, const Args& args) {
       [&](Index flat) { return own(flat) + 1; });
 }
 
+Shape bounds_shape(const Shape& k) {
+  return {k[0], (k[1] + kKeyBlock - 1) / kKeyBlock, k[2], 2 * k[3]};
+}
+
 }  // namespace
+
+void Backend::key_bounds(const KeyBoundsArgs& args) {
+  Check check(*this, "key_bounds");
+  const Shape k = shape_of(check, "k", args.k, 4);
+  check.in_real_or_half("k", args.k, k);
+  check.in("v", args.v, k, args.k.dtype);
+  check.out("bounds", args.bounds, bounds_shape(k));
+  check.require(args.first >= 0 && args.first <= k[1], "first is not a position of k");
+  check.aliases();
+  do_key_bounds(args);
+}
 
 void Backend::attention_forward(const AttentionForwardArgs& args) {
   Check check(*this, "attention_forward");
   const AttentionShapes shapes = check_attention(check, args);
+  check.require(args.skip_eps >= 0 && args.skip_eps < 1, "skip_eps is not within [0, 1)");
+  check.optional_in("key_bounds", args.key_bounds, bounds_shape(shapes.k));
+  check.optional_out("skipped", args.skipped, {shapes.q[2]});
   check.out("out", args.out, shapes.q);
   check.out("lse", args.lse, shapes.lse);
   check.aliases();

@@ -82,7 +82,7 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   task.seed = context.seed;
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model.front(), *backend, o.computation.dtype);
+  const LoadedModel loaded = load_model(o.model.front(), *backend, o.computation.dtype, o.computation.eps);
   const eval::PasskeyPrompts prompts(*loaded.tokenizer, task);
   const std::vector<Index> lengths = lengths_in_tokens(o, loaded);
   const eval::PasskeyOptions options{o.computation.chunk, o.share_prefix, o.computation.memory_bytes()};
@@ -93,8 +93,8 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
     return 0;
   }
   log::info(loaded.name + " on " + backend->describe());
-  const eval::PasskeyRun run{task, o.computation.dtype_name(), std::string(backend->name()), loaded.digest,
-                             !o.table.no_times};
+  const eval::PasskeyRun run{task,          o.computation.dtype_name(), o.computation.eps, std::string(backend->name()),
+                             loaded.digest, !o.table.no_times};
   const std::vector<io::Column> columns =
       o.per_item ? eval::passkey_item_columns(run.with_times) : eval::passkey_columns(run.with_times);
   io::TableWriter table(output, o.table.format, columns, !o.table.no_header);
@@ -104,17 +104,20 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   cli::Progress progress({.total = task.samples * std::ssize(lengths), .unit = "prompts"});
   Index begun = 0;
   Index failed_lengths = 0;
+  SkipCounts skipped;
   for (const Index length : lengths) {
     const auto items = eval::run_passkey(*loaded.model, prompts, length, samples, options, [&](Index done) {
       progress.update(begun + done, std::to_string(length) + " tokens");
     });
     begun += task.samples;
+    for (const eval::PasskeyItem& item : items) skipped += item.skipped;
     progress.clear();
     (o.per_item ? eval::write_passkey_items : eval::write_passkey)(table, items, run);
     const bool any = std::any_of(items.begin(), items.end(), [](const eval::PasskeyItem& item) { return item.found; });
     failed_lengths = any ? 0 : failed_lengths + 1;
     if (o.patience > 0 && failed_lengths == o.patience) break;
   }
+  o.computation.report(skipped);
   output.commit();
   return 0;
 }

@@ -77,7 +77,7 @@ int run(const PplOptions& o, cli::Context& context) {
   }
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype);
+  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype, o.computation.eps);
   const eval::PerplexityOptions options = evaluation_options(o, loaded);
   eval::TokenSource source(loaded, {files, o.input, o.bos, o.max_tokens});
   log::info(loaded.name + " on " + backend->describe());
@@ -86,12 +86,14 @@ int run(const PplOptions& o, cli::Context& context) {
   const eval::PerplexityResult result = eval::evaluate_perplexity(loaded, source, options, o.computation.memory_bytes(),
                                                                   [&](Index done) { progress.update(done); });
   progress.clear();
+  o.computation.report(result.skipped);
   if (result.left_out > 0) {
     log::info(std::to_string(result.left_out) + " tokens behind the last full window are left out");
   }
   eval::PerplexityRun run{.options = options,
                           .bos = eval::uses_bos(o.bos) ? "yes" : "no",
                           .dtype = o.computation.dtype_name(),
+                          .eps = o.computation.eps,
                           .device = std::string(backend->name()),
                           .model = loaded.digest,
                           .seconds = {}};

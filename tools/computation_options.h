@@ -1,8 +1,10 @@
 // How an evaluation computes: the options that all evaluation tools share.
 #pragma once
 
+#include <cstdio>
 #include <optional>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "cli/run_tool.h"
 #include "eval/reading.h"
@@ -12,6 +14,7 @@ namespace bam {
 struct ComputationOptions {
   Products dtype = Products::real;
   Index chunk = eval::kDefaultChunk;
+  double eps = 1e-6;
   std::optional<Index> max_memory;
 
   cli::OptionGroup& declare(cli::OptionTable& options) {
@@ -19,11 +22,33 @@ struct ComputationOptions {
         .add("dtype", dtype, cli::choice<Products>({products_names().begin(), products_names().end()}),
              "Type that the matrix products read.")
         .add("chunk", chunk, cli::count(), "TOKENS", "Tokens read at a time.")
+        .add("eps", eps, cli::real(cli::between(0, 0.5)), "EPS",
+             "Leave out blocks of keys that are proven to hold, together, less than EPS of a row's attention; 0 leaves "
+             "out nothing.")
         .add("max-memory", max_memory, cli::optional(cli::bytes(1), "available"), "BYTES",
              "Refuse what would take more memory.");
   }
 
   double memory_bytes() const { return max_memory ? static_cast<double>(*max_memory) : available_memory_bytes(); }
+  // What was left out: the share of all pairs, and with -v by layer and head.
+  void report(const SkipCounts& counts) const {
+    if (eps == 0 || counts.visible.empty()) return;
+    log::info("skipped " + percent(counts.share()) + " of attention at --eps " + format_real(eps));
+    for (std::size_t layer = 0; layer < counts.visible.size(); ++layer) {
+      std::string heads;
+      for (std::size_t head = 0; head < counts.skipped[layer].size(); ++head) {
+        heads.append(" ").append(percent(counts.share(layer, head)));
+      }
+      log::detail("skipped in layer " + std::to_string(layer) + ", by head:" + heads);
+    }
+  }
+
+  static std::string percent(double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+    return text;
+  }
+
   std::string dtype_name() const { return std::string(name_in(products_names(), dtype)); }
 };
 

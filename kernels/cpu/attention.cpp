@@ -1,11 +1,10 @@
 #include "kernels/cpu/attention.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/cpu/simd/attention.h"
+#include "kernels/cpu/attention_skip.h"
+#include "kernels/cpu/parallel.h"
 
 namespace bam::cpu {
 namespace {
@@ -28,27 +27,6 @@ AttentionInputs unpack(const Args& args) {
   in.first_key = static_cast<const std::int32_t*>(args.first_key.data);
   in.ssmax_scale = args.ssmax == Ssmax::off ? nullptr : static_cast<const float*>(args.ssmax_scale.data);
   return in;
-}
-
-// body(task, thread) for every task, dealt out as threads come free, which evens out causal blocks of unequal cost and
-// neighbours on the machine. Nothing depends on who does what: each task writes its own place in its own order.
-template <typename Body>
-void deal_out(const CpuContext& ctx, Index tasks, Body&& body) {
-  const int threads = static_cast<int>(std::min<Index>(ctx.threads, tasks));
-  if (threads <= 1) {
-    for (Index task = 0; task < tasks; ++task) body(task, 0);
-    return;
-  }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (Index task = 0; task < tasks; ++task) body(task, omp_get_thread_num());
-}
-
-std::size_t bytes_of(Index floats) {
-  return static_cast<std::size_t>(floats) * sizeof(float);
-}
-
-Index ceil_div(Index a, Index b) {
-  return (a + b - 1) / b;
 }
 
 // Queries of a forward task: as many as one fetch of the keys can serve, fewer when threads would go idle. A query's
@@ -188,20 +166,27 @@ void add_head_sums(const AttentionBackwardArgs& args, const AttentionInputs& in,
 
 void attention_forward(const AttentionForwardArgs& args, CpuContext& ctx) {
   const AttentionKernels& kernels = *ctx.simd->attention;
-  const AttentionForward call{unpack(args), static_cast<float*>(args.out.data), static_cast<float*>(args.lse.data)};
+  AttentionForward call{unpack(args), static_cast<float*>(args.out.data), static_cast<float*>(args.lse.data), nullptr};
   const AttentionInputs& in = call.in;
+  const std::optional<AttentionSkip> skip = plan_skipping(args, in, ctx);
+  if (skip) call.skip = &*skip;
   const Index heads = args.q.shape[0] * in.heads;
   const Index block = forward_block(heads, in.queries, ctx.threads);
   const Index blocks = ceil_div(in.queries, block);
-  const std::size_t scratch = bytes_of(kernels.forward_scratch(in.dim));
+  const std::size_t scratch = bytes_of(kernels.forward_scratch(in.dim, skip ? skip->key_blocks : 0));
   ctx.reserve_per_thread(scratch);
+  const auto tasks = static_cast<std::size_t>(heads * blocks);
+  auto* const pairs = static_cast<double*>(ctx.shared(Slot::attention_b, tasks * sizeof(double)));
   // Heads one after another, so that their keys stay in cache; within one the last, longest block first.
   deal_out(ctx, heads * blocks, [&](Index task, int thread) {
     const Index head = task / blocks;
     const Index first = (blocks - 1 - task % blocks) * block;
-    kernels.forward(call, head / in.heads, head % in.heads, first, std::min(block, in.queries - first),
-                    static_cast<float*>(ctx.scratch(thread, scratch)));
+    const Index skipped =
+        kernels.forward(call, head / in.heads, head % in.heads, first, std::min(block, in.queries - first),
+                        static_cast<float*>(ctx.scratch(thread, scratch)));
+    pairs[task] = static_cast<double>(skipped);
   });
+  if (!args.skipped.empty()) write_skipped_share(args, in, pairs, blocks);
 }
 
 void attention_backward(const AttentionBackwardArgs& args, CpuContext& ctx) {

@@ -7,6 +7,7 @@
 
 namespace bam::cpu {
 
+void key_bounds(const KeyBoundsArgs& args, CpuContext& ctx);
 void attention_forward(const AttentionForwardArgs& args, CpuContext& ctx);
 void attention_backward(const AttentionBackwardArgs& args, CpuContext& ctx);
 

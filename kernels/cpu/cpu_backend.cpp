@@ -62,6 +62,7 @@ class CpuBackend final : public Backend {
   void do_prior_table(const PriorTableArgs& args) override { cpu::prior_table(args, ctx_); }
   void do_prior_backward(const PriorBackwardArgs& args) override { cpu::prior_backward(args, ctx_); }
   void do_alibi_table(const AlibiTableArgs& args) override { cpu::alibi_table(args, ctx_); }
+  void do_key_bounds(const KeyBoundsArgs& args) override { cpu::key_bounds(args, ctx_); }
   void do_attention_forward(const AttentionForwardArgs& args) override { cpu::attention_forward(args, ctx_); }
   void do_attention_backward(const AttentionBackwardArgs& args) override { cpu::attention_backward(args, ctx_); }
   void do_swiglu_forward(const SwigluForwardArgs& args) override { cpu::swiglu_forward(args, ctx_); }

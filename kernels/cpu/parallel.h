@@ -1,11 +1,22 @@
 // Loops over OpenMP threads with static shares: which thread does what depends on the sizes and the thread count alone.
 #pragma once
 
+#include <omp.h>
+
 #include <algorithm>
+#include <cstddef>
 
 #include "kernels/cpu/context.h"
 
 namespace bam::cpu {
+
+inline std::size_t bytes_of(Index floats) {
+  return static_cast<std::size_t>(floats) * sizeof(float);
+}
+
+inline Index ceil_div(Index a, Index b) {
+  return (a + b - 1) / b;
+}
 
 // Starting the threads costs about 5 us; a share below this many element operations is not worth a thread.
 inline constexpr Index kShareElements = 16384;
@@ -39,6 +50,19 @@ void parallel_elements(const CpuContext& ctx, Index n, Body&& body) {
     const Index begin = first * kLine;
     body(begin, std::min(n, last * kLine) - begin);
   });
+}
+
+// body(task, thread) for every task, dealt out as threads come free, which evens out causal blocks of unequal cost and
+// neighbours on the machine. Nothing depends on who does what: each task writes its own place in its own order.
+template <typename Body>
+void deal_out(const CpuContext& ctx, Index tasks, Body&& body) {
+  const int threads = static_cast<int>(std::min<Index>(ctx.threads, tasks));
+  if (threads <= 1) {
+    for (Index task = 0; task < tasks; ++task) body(task, 0);
+    return;
+  }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (Index task = 0; task < tasks; ++task) body(task, omp_get_thread_num());
 }
 
 }  // namespace bam::cpu

@@ -15,6 +15,20 @@ namespace bam {
 
 enum class Ssmax : std::uint8_t { off, content, full };
 
+// key_bounds - what can be known of a block of keys without looking at each of them: by channel the largest k and the
+// largest -k. Blocks begin at multiples of kKeyBlock. One that holds a NaN or an infinity, in k or in v, has infinite
+// bounds: nothing can be said of it.
+inline constexpr Index kKeyBlock = 64;
+
+// shapes    k, v [B,S,Hkv,d];  bounds [B,N,Hkv,2d], N = ceil(S / kKeyBlock), k before -k: those from the block of
+//           position `first` on are written, the others left as they are
+// dtypes    k, v alike: real or bf16; bounds real, exact
+struct KeyBoundsArgs {
+  ConstTensorView k, v;
+  Index first = 0;
+  TensorView bounds;
+};
+
 // shapes    q [B,T,H,d], k, v [B,S,Hkv,d], S >= T, H a multiple of Hkv: query head h reads key head h / (H / Hkv);
 //           the T queries are the last T of the S positions: query t stands at position i = S - T + t
 //           prior [H,P], P >= the longest distance + 1, or empty;  first_key [B,T] i32, 0 <= first_key <= i
@@ -23,6 +37,10 @@ enum class Ssmax : std::uint8_t { off, content, full };
 // numerics  scores, softmax, sums in the real type whatever q, k, v are; row maxima start at -inf: b may pass -1e4
 // bounds    error over the tensor's largest entry: f32 1e-5, bf16 1e-2 (tests/support/tolerances.h)
 // memory    linear in S
+// skipping  with skip_eps > 0 a backend may leave out blocks of keys: in each row those left out hold less than
+//           skip_eps of the probability, together, whatever the values are; out and lse change accordingly. key_bounds
+//           is that of these k and v, skipped [H] receives the share of visible pairs left out; both may be
+//           empty, without bounds nothing is
 struct AttentionForwardArgs {
   ConstTensorView q, k, v;
   ConstTensorView prior;
@@ -31,6 +49,9 @@ struct AttentionForwardArgs {
   Ssmax ssmax = Ssmax::off;
   TensorView out;
   TensorView lse;
+  double skip_eps = 0;
+  ConstTensorView key_bounds = {};
+  TensorView skipped = {};
 };
 
 // From p_ij = exp(l_ij - lse_i), dp_ij = dout_i . v_j, delta_i = dout_i . out_i and dl_ij = p_ij (dp_ij - delta_i):

@@ -60,6 +60,36 @@ class Attention {
 
 }  // namespace
 
+void RefBackend::do_key_bounds(const KeyBoundsArgs& args) {
+  const auto k = reals(args.k);
+  const auto v = reals(args.v);
+  const auto bounds = reals(args.bounds);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto bound = [&](Index b, Index block, Index h) {
+    const Index end = std::min(k.size(1), (block + 1) * kKeyBlock);
+    bool finite = true;
+    for (Index c = 0; c < k.size(3); ++c) {
+      double high = -infinity;
+      double low = infinity;
+      for (Index j = block * kKeyBlock; j < end; ++j) {
+        finite = finite && std::isfinite(k(b, j, h, c)) && std::isfinite(v(b, j, h, c));
+        high = std::max(high, k(b, j, h, c));
+        low = std::min(low, k(b, j, h, c));
+      }
+      bounds(b, block, h, c) = high;
+      bounds(b, block, h, k.size(3) + c) = -low;
+    }
+    if (finite) return;
+    for (Index c = 0; c < 2 * k.size(3); ++c) bounds(b, block, h, c) = infinity;
+  };
+  for (Index b = 0; b < k.size(0); ++b) {
+    for (Index block = args.first / kKeyBlock; block < bounds.size(1); ++block) {
+      for (Index h = 0; h < k.size(2); ++h) bound(b, block, h);
+    }
+  }
+}
+
+// Everything is computed, whatever skip_eps allows.
 void RefBackend::do_attention_forward(const AttentionForwardArgs& args) {
   const Attention attention(args);
   const auto v = reals(args.v);
@@ -88,6 +118,8 @@ void RefBackend::do_attention_forward(const AttentionForwardArgs& args) {
       for (Index h = 0; h < attention.heads(); ++h) row(b, t, h);
     }
   }
+  const auto skipped = reals(args.skipped);
+  for (Index h = 0; h < args.skipped.count(); ++h) skipped(h) = 0;
 }
 
 void RefBackend::do_attention_backward(const AttentionBackwardArgs& args) {

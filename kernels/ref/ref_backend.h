@@ -34,6 +34,7 @@ class RefBackend final : public Backend {
   void do_prior_table(const PriorTableArgs& args) override;
   void do_prior_backward(const PriorBackwardArgs& args) override;
   void do_alibi_table(const AlibiTableArgs& args) override;
+  void do_key_bounds(const KeyBoundsArgs& args) override;
   void do_attention_forward(const AttentionForwardArgs& args) override;
   void do_attention_backward(const AttentionBackwardArgs& args) override;
   void do_swiglu_forward(const SwigluForwardArgs& args) override;

@@ -45,7 +45,8 @@ class PasskeyReader {
                      .found = true,
                      .nll_nats = 0,
                      .scored = std::ssize(prompt.ids) - prompt.first_scored,
-                     .read_tokens = std::ssize(inputs) - kept};
+                     .read_tokens = std::ssize(inputs) - kept,
+                     .skipped = reader_.take_counts()};
     for (std::size_t i = skipped; i < scores.hit.size(); ++i) {
       item.found = item.found && scores.hit[i] == 1;
       item.nll_nats += scores.nll_nats[i];

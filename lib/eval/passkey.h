@@ -32,6 +32,7 @@ struct PasskeyItem {
   double nll_nats = 0;    // sum over the scored ids
   Index scored = 0;       // ids
   Index read_tokens = 0;  // those of the prompt that were not shared
+  SkipCounts skipped;
   double seconds = 0;
 };
 
@@ -47,7 +48,9 @@ std::vector<PasskeyItem> run_passkey(const Model& model, const PasskeyPrompts& p
 // The same for every row of a run.
 struct PasskeyRun {
   PasskeyTask task;
-  std::string dtype, device, model;  // model: its digest
+  std::string dtype;
+  double eps;                 // of certified skipping
+  std::string device, model;  // model: its digest
   bool with_times = true;
 };
 

@@ -13,7 +13,7 @@ void append_run_columns(std::vector<io::Column>& columns, bool with_times) {
   const std::vector<io::Column> more = {
       {"depths", ColumnType::text}, {"digits", ColumnType::integer}, {"prefix_digits", ColumnType::integer},
       {"bos", ColumnType::text},    {"seed", ColumnType::text},      {"dtype", ColumnType::text},
-      {"device", ColumnType::text}, {"model", ColumnType::text}};
+      {"eps", ColumnType::real},    {"device", ColumnType::text},    {"model", ColumnType::text}};
   columns.insert(columns.end(), more.begin(), more.end());
   if (with_times) columns.push_back({"seconds", ColumnType::real, 3});
 }
@@ -24,7 +24,10 @@ void append_run(std::vector<io::Cell>& row, const PasskeyRun& run, double second
   row.emplace_back(run.task.prefix_digits);
   row.emplace_back(uses_bos(run.task.bos) ? "yes" : "no");
   row.emplace_back(std::to_string(run.task.seed));
-  for (const std::string& text : {run.dtype, run.device, run.model}) row.emplace_back(text);
+  row.emplace_back(run.dtype);
+  row.emplace_back(run.eps);
+  row.emplace_back(run.device);
+  row.emplace_back(run.model);
   if (run.with_times) row.emplace_back(seconds);
 }
 
@@ -35,6 +38,7 @@ struct Summary {
   Index read_tokens = 0;
   double nll_nats = 0;
   Index scored = 0;
+  SkipCounts skipped;
   double seconds = 0;
 
   void add(const PasskeyItem& item) {
@@ -44,6 +48,7 @@ struct Summary {
     read_tokens += item.read_tokens;
     nll_nats += item.nll_nats;
     scored += item.scored;
+    skipped += item.skipped;
     seconds += item.seconds;
   }
 };
@@ -61,7 +66,8 @@ std::vector<io::Cell> summary_row(Index length, const io::Cell& depth, const io:
                                interval.low,
                                interval.high,
                                summary.nll_nats / static_cast<double>(summary.scored),
-                               summary.read_tokens};
+                               summary.read_tokens,
+                               summary.skipped.share()};
   append_run(row, run, summary.seconds);
   return row;
 }
@@ -74,7 +80,7 @@ std::vector<io::Column> passkey_columns(bool with_times) {
       {"length", ColumnType::integer},       {"real_length", ColumnType::integer}, {"depth", ColumnType::text},
       {"needle_token", ColumnType::integer}, {"n", ColumnType::integer},           {"successes", ColumnType::integer},
       {"accuracy", ColumnType::real, 4},     {"ci_low", ColumnType::real, 4},      {"ci_high", ColumnType::real, 4},
-      {"nll", ColumnType::real, 6},          {"read_tokens", ColumnType::integer}};
+      {"nll", ColumnType::real, 6},          {"read_tokens", ColumnType::integer}, {"skipped", ColumnType::real, 4}};
   append_run_columns(columns, with_times);
   return columns;
 }
@@ -100,19 +106,20 @@ void write_passkey(io::TableWriter& table, const std::vector<PasskeyItem>& items
 
 std::vector<io::Column> passkey_item_columns(bool with_times) {
   using io::ColumnType;
-  std::vector<io::Column> columns = {{"length", ColumnType::integer},       {"sample", ColumnType::integer},
-                                     {"real_length", ColumnType::integer},  {"depth", ColumnType::real},
-                                     {"needle_token", ColumnType::integer}, {"key", ColumnType::text},
-                                     {"found", ColumnType::integer},        {"nll_sum", ColumnType::real},
-                                     {"scored", ColumnType::integer},       {"read_tokens", ColumnType::integer}};
+  std::vector<io::Column> columns = {
+      {"length", ColumnType::integer},      {"sample", ColumnType::integer},       {"real_length", ColumnType::integer},
+      {"depth", ColumnType::real},          {"needle_token", ColumnType::integer}, {"key", ColumnType::text},
+      {"found", ColumnType::integer},       {"nll_sum", ColumnType::real},         {"scored", ColumnType::integer},
+      {"read_tokens", ColumnType::integer}, {"skipped", ColumnType::real, 4}};
   append_run_columns(columns, with_times);
   return columns;
 }
 
 void write_passkey_items(io::TableWriter& table, const std::vector<PasskeyItem>& items, const PasskeyRun& run) {
   for (const PasskeyItem& item : items) {
-    std::vector<io::Cell> row = {item.length, item.sample,       item.real_length, item.depth,  item.needle_token,
-                                 item.key,    Index{item.found}, item.nll_nats,    item.scored, item.read_tokens};
+    std::vector<io::Cell> row = {item.length,       item.sample,      item.real_length,    item.depth,
+                                 item.needle_token, item.key,         Index{item.found},   item.nll_nats,
+                                 item.scored,       item.read_tokens, item.skipped.share()};
     append_run(row, run, item.seconds);
     table.row(row);
   }

@@ -103,6 +103,7 @@ class Evaluation {
                               ? read_rest(*reader_, std::span(rows.ids).first(size),
                                           std::span(rows.first_key).first(size), std::span(rows.targets).first(size))
                               : reader_->read(rows.ids, rows.first_key, rows.targets);
+    result_.skipped += reader_->take_counts();
     for (std::size_t w = 0; w < batch_.windows.size(); ++w) {
       add_scores(scores, w * static_cast<std::size_t>(batch_.capacity), size);
     }

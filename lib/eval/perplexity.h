@@ -30,6 +30,7 @@ struct PerplexityResult {
   std::vector<PerplexityBin> bins;  // by position; none when sliding
   PerplexityBin all;
   Index left_out = 0;  // ids behind the last full window
+  SkipCounts skipped;  // of attention
 };
 
 // Throws Error for data that holds no window, and for windows that do not fit in memory_bytes (before anything is
@@ -40,8 +41,10 @@ PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& sou
 // The same for every row of a run.
 struct PerplexityRun {
   PerplexityOptions options;
-  std::string bos, dtype, device, model;  // model: its digest
-  std::optional<double> seconds;          // none with --no-times
+  std::string bos, dtype;
+  double eps;                     // of certified skipping
+  std::string device, model;      // model: its digest
+  std::optional<double> seconds;  // none with --no-times
 };
 
 // A row for each bin, then one for all.

@@ -28,7 +28,11 @@ std::vector<io::Cell> perplexity_row(const std::string& name, const PerplexityBi
   add(bin.bytes);
   row.emplace_back(run.options.rule.context);
   add(stride);
-  for (const std::string& text : {run.bos, run.dtype, run.device, run.model}) row.emplace_back(text);
+  row.emplace_back(run.bos);
+  row.emplace_back(run.dtype);
+  row.emplace_back(run.eps);
+  row.emplace_back(run.device);
+  row.emplace_back(run.model);
   if (run.seconds) row.emplace_back(*run.seconds);
   return row;
 }
@@ -42,8 +46,8 @@ std::vector<io::Column> perplexity_columns(bool with_times) {
       {"tokens", ColumnType::integer}, {"windows", ColumnType::integer},    {"nll", ColumnType::real, 6},
       {"nll_se", ColumnType::real, 6}, {"perplexity", ColumnType::real, 6}, {"bits_per_byte", ColumnType::real, 6},
       {"bytes", ColumnType::integer},  {"context", ColumnType::integer},    {"stride", ColumnType::integer},
-      {"bos", ColumnType::text},       {"dtype", ColumnType::text},         {"device", ColumnType::text},
-      {"model", ColumnType::text}};
+      {"bos", ColumnType::text},       {"dtype", ColumnType::text},         {"eps", ColumnType::real},
+      {"device", ColumnType::text},    {"model", ColumnType::text}};
   if (with_times) columns.push_back({"seconds", ColumnType::real, 3});
   return columns;
 }

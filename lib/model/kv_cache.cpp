@@ -1,6 +1,7 @@
 #include "model/kv_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -14,6 +15,10 @@ TensorView positions(const Tensor& cache, Index first, Index count) {
   return cut.as({1, count, s[2], s[3]});
 }
 
+Index blocks_of(Index keys) {
+  return (keys + kKeyBlock - 1) / kKeyBlock;
+}
+
 }  // namespace
 
 double reader_bytes(const ModelConfig& config, Products products, Index texts, Index capacity, Index chunk) {
@@ -24,9 +29,11 @@ double reader_bytes(const ModelConfig& config, Products products, Index texts, I
   const bool by_layer = config.pe == PositionalEncoding::bam && config.prior_scope == PriorScope::layer;
   const double cache = real(texts) * real(capacity) * 2 * kv_width * compute * real(config.layers);
   const double priors = biased ? (by_layer ? real(config.layers) : 1) * real(config.heads) * real(capacity) * 4 : 0;
+  // An upper bound of what certified skipping keeps: two values a channel for 64 keys.
+  const double bounds = real(texts) * real(blocks_of(capacity)) * 2 * kv_width * 4 * real(config.layers);
   const double row =
       4 * (2 * real(config.dim) + real(config.heads) + 5) + compute * (3 * real(config.dim) + 3 * real(config.ffn));
-  return cache + priors + real(texts) * real(chunk) * row +
+  return cache + bounds + priors + real(texts) * real(chunk) * row +
          real(head_rows(config, texts * chunk)) * real(config.vocab) * 4;
 }
 
@@ -43,7 +50,13 @@ Reader::Reader(const Model& model, Index texts, Index capacity, Index chunk)
   const auto compute = [&](Shape shape) { return Tensor(backend, model.compute(), shape); };
   const Shape q_shape{texts_, chunk_, config.heads, config.head_dim()};
   const Shape cache_shape{texts_, capacity_, config.kv_heads, config.head_dim()};
-  for (Index i = 0; i < config.layers; ++i) layers_.push_back({compute(cache_shape), compute(cache_shape)});
+  const bool skips = model.skip_eps() > 0;
+  const Shape bounds_shape{texts_, blocks_of(capacity_), config.kv_heads, 2 * config.head_dim()};
+  for (Index i = 0; i < config.layers; ++i) {
+    layers_.push_back({compute(cache_shape), compute(cache_shape), skips ? real(bounds_shape) : Tensor()});
+  }
+  if (skips) skipped_ = real({config.heads});
+  take_counts();
   ids_ = Tensor(backend, DType::i32, {texts_, chunk_});
   first_key_ = Tensor(backend, DType::i32, {texts_, chunk_});
   targets_ = Tensor(backend, DType::i32, {n});
@@ -66,6 +79,13 @@ void Reader::truncate(Index length) {
   if (length < 0 || length > length_)
     throw Error("reader: cannot keep " + std::to_string(length) + " of " + std::to_string(length_) + " positions");
   length_ = length;
+}
+
+SkipCounts Reader::take_counts() {
+  const auto heads = static_cast<std::size_t>(model_.config().heads);
+  SkipCounts zeros{std::vector<double>(layers_.size()),
+                   std::vector<std::vector<double>>(layers_.size(), std::vector<double>(heads))};
+  return std::exchange(counts_, std::move(zeros));
 }
 
 Reader::Range Reader::scored_range(std::span<const std::int32_t> targets, Index n) const {
@@ -96,13 +116,42 @@ Scores Reader::read(std::span<const std::int32_t> ids, std::span<const std::int3
   const Range scored = scored_range(targets, n);
   for (Index layer = 0; layer < model_.config().layers; ++layer) {
     const bool last = layer + 1 == model_.config().layers;
-    run_layer(layer, n, last ? scored : Range{0, n});
+    run_layer(layer, n, last ? scored : Range{0, n}, first_key);
   }
   length_ += n;
   return score(scored, targets);
 }
 
-void Reader::run_layer(Index layer, Index n, Range queries) {
+// The bounds of all keys read so far, brought up to date with the n of this chunk; empty where nothing may be skipped.
+ConstTensorView Reader::bound_keys(Index layer, Index n) {
+  const Layer& cache = layers_[static_cast<std::size_t>(layer)];
+  if (cache.bounds.view().empty()) return {};
+  const Index keys = length_ + n;
+  const bool alone = texts_ == 1;
+  const TensorView bounds = alone ? positions(cache.bounds, 0, blocks_of(keys)) : cache.bounds.view();
+  model_.backend().key_bounds({alone ? positions(cache.k, 0, keys) : cache.k.view(),
+                               alone ? positions(cache.v, 0, keys) : cache.v.view(), length_, bounds});
+  return bounds;
+}
+
+void Reader::count_pairs(Index layer, Range queries, std::span<const std::int32_t> first_key) {
+  if (skipped_.view().empty()) return;  // what may not be skipped is not counted
+  const auto i = static_cast<std::size_t>(layer);
+  const auto n = static_cast<Index>(first_key.size()) / texts_;
+  double visible = 0;
+  for (Index text = 0; text < texts_; ++text) {
+    for (Index t = queries.first; t < queries.first + queries.count; ++t) {
+      visible += static_cast<double>(length_ + t - first_key[static_cast<std::size_t>(text * n + t)] + 1);
+    }
+  }
+  counts_.visible[i] += visible;
+  std::vector<double> shares(counts_.skipped[i].size());
+  model_.backend().copy_out({shares.data(), DType::f64, skipped_.shape()}, skipped_);
+  model_.backend().synchronize();
+  for (std::size_t head = 0; head < shares.size(); ++head) counts_.skipped[i][head] += shares[head] * visible;
+}
+
+void Reader::run_layer(Index layer, Index n, Range queries, std::span<const std::int32_t> all_first_keys) {
   const ModelConfig& config = model_.config();
   const Layer& cache = layers_[static_cast<std::size_t>(layer)];
   const auto at = [&](const Tensor& tensor, Index first, Index count) {
@@ -116,16 +165,20 @@ void Reader::run_layer(Index layer, Index n, Range queries) {
   project_qkv(model_, layer,
               {x, rows(norm_.view(), 0, texts_ * n), rows(rstd_.view(), 0, texts_ * n), heads_view(q_),
                at(cache.k, length_, n), at(cache.v, length_, n), tables_.rotary(), queries.first});
+  ConstTensorView bounds = bound_keys(layer, n);
   if (queries.count == 0) return;
   const Index visible = length_ + queries.first + queries.count;
   const Index row_count = texts_ * queries.count;
   const TensorView x_queries = rows(x, queries.first, row_count);
+  if (texts_ == 1 && !bounds.empty()) bounds = positions(cache.bounds, 0, blocks_of(visible));
   const ConstTensorView first_key{
       static_cast<const std::int32_t*>(first_key_.view().data) + queries.first, DType::i32, {texts_, queries.count}};
   attend(model_, layer,
          {heads_view(q_), at(cache.k, 0, visible), at(cache.v, 0, visible), tables_.prior(layer), first_key,
           heads_view(attended_), heads_view(attended_product_),
-          TensorView{lse_.view().data, model_.real(), {texts_, config.heads, queries.count}}, x_queries});
+          TensorView{lse_.view().data, model_.real(), {texts_, config.heads, queries.count}}, x_queries, bounds,
+          skipped_.view()});
+  count_pairs(layer, queries, all_first_keys);
   feed_forward(model_, layer,
                {rows(norm_.view(), 0, row_count), rows(rstd_.view(), 0, row_count), rows(gate_.view(), 0, row_count),
                 rows(up_.view(), 0, row_count), rows(act_.view(), 0, row_count), x_queries});

@@ -9,6 +9,7 @@
 #include "model/layers.h"
 #include "model/model.h"
 #include "model/position_tables.h"
+#include "model/skip_counts.h"
 
 namespace bam {
 
@@ -31,6 +32,8 @@ class Reader {
   Index capacity() const { return capacity_; }
   Index chunk() const { return chunk_; }
 
+  SkipCounts take_counts();  // since they were last taken
+
   // Forgets positions from `length` on (0 = everything): a common prefix can be kept and continued differently.
   void truncate(Index length);
 
@@ -41,7 +44,8 @@ class Reader {
 
  private:
   struct Layer {
-    Tensor k, v;  // [texts, capacity, Hkv, d]
+    Tensor k, v;    // [texts, capacity, Hkv, d]
+    Tensor bounds;  // of blocks of keys, where the model may skip some
   };
   // Rows of a chunk that the last layer and the head compute: from the first scored one to the last.
   struct Range {
@@ -49,7 +53,9 @@ class Reader {
     Index count = 0;
   };
   Range scored_range(std::span<const std::int32_t> targets, Index n) const;
-  void run_layer(Index layer, Index n, Range queries);
+  void run_layer(Index layer, Index n, Range queries, std::span<const std::int32_t> all_first_keys);
+  ConstTensorView bound_keys(Index layer, Index n);
+  void count_pairs(Index layer, Range queries, std::span<const std::int32_t> first_key);
   Scores score(Range range, std::span<const std::int32_t> targets);
 
   const Model& model_;
@@ -57,8 +63,9 @@ class Reader {
   Index length_ = 0;
   PositionTables tables_;
   std::vector<Layer> layers_;
+  SkipCounts counts_;
   Tensor ids_, first_key_, targets_;
-  Tensor x_, norm_, rstd_, q_, attended_, attended_product_, lse_, gate_, up_, act_, logits_, nll_, hit_;
+  Tensor x_, norm_, rstd_, q_, attended_, attended_product_, lse_, gate_, up_, act_, logits_, nll_, hit_, skipped_;
 };
 
 }  // namespace bam

@@ -55,7 +55,10 @@ void attend(const Model& model, Index layer, const AttendArgs& args) {
                              .ssmax_scale = at(model.views(), layer).ssmax_scale,
                              .ssmax = model.config().ssmax,
                              .out = args.attended,
-                             .lse = args.lse});
+                             .lse = args.lse,
+                             .skip_eps = args.key_bounds.empty() ? 0 : model.skip_eps(),
+                             .key_bounds = args.key_bounds,
+                             .skipped = args.skipped});
   const ConstTensorView attended = as_product(model, args.attended, args.attended_product);
   backend.matmul({.a = flat(attended),
                   .b = at(model.product_views(), layer).wo,

@@ -19,9 +19,12 @@ void project_qkv(const Model& model, Index layer, const QkvArgs& args);
 
 // x += attention(q, k, v) Wo^T.
 // shapes  attended [B,T,H,d] real, attended_product the same in the compute type (unused where that is real)
+// skipping by key_bounds, and the share skipped, as in AttentionForwardArgs; none without bounds
 struct AttendArgs {
   ConstTensorView q, k, v, prior, first_key;
   TensorView attended, attended_product, lse, x;
+  ConstTensorView key_bounds = {};
+  TensorView skipped = {};
 };
 void attend(const Model& model, Index layer, const AttendArgs& args);
 

@@ -33,10 +33,15 @@ class Model {
   // To be called after parameters changed.
   void refresh_products();
 
+  // What evaluation may leave out of each row of attention (AttentionForwardArgs::skip_eps); 0 = nothing.
+  double skip_eps() const { return skip_eps_; }
+  void set_skip_eps(double eps) { skip_eps_ = eps; }
+
  private:
   Backend& backend_;
   ModelConfig config_;
   DType compute_;
+  double skip_eps_ = 0;
   ParameterSet parameters_;
   std::unique_ptr<ParameterSet> rounded_;  // bf16 only
   ModelParameters views_;

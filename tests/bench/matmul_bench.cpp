@@ -49,7 +49,7 @@ void run_all() {
     constexpr Product kCeiling{"ceiling", 2048, 2048, 2048, false, false, false};
     const double ceiling_s = run(*backend, kCeiling, dtype);
     const double ceiling = flops(kCeiling) / ceiling_s * 1e-9;
-    const std::string suffix = " " + std::string(name_of(dtype));
+    const std::string suffix = std::string(" ").append(name_of(dtype));
     table.row(kCeiling.name + suffix, ceiling_s, flops(kCeiling), "GFLOP/s", ceiling);
     for (const Product& p : kProducts)
       table.row(p.name + suffix, run(*backend, p, dtype), flops(p), "GFLOP/s", ceiling);

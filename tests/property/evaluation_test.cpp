@@ -151,3 +151,25 @@ TEST_CASE("evaluation: passkey does not depend on the chunk or the threads") {
   for (const Index chunk : {1, 5, 333}) check_equal(answers(random_model(), task, {.chunk = chunk}), expected);
   check_equal(answers(random_model(tiny_config(), 2), task, {.chunk = 2000}), expected);
 }
+
+TEST_CASE("evaluation: certified skipping changes no answer, and leaves something out") {
+  ScratchFolder folder;
+  spit(folder / "long.txt", std::string(3000, 'a') + slurp(write_lines(folder)));
+  for (const PositionalEncoding pe : kEncodings) {
+    INFO(name_in(positional_encoding_names(), pe));
+    TinyModel tiny = random_model(tiny_config(pe));
+    const PasskeyTask task{.samples = 4, .seed = 2};
+    const PerplexityOptions options{.rule = {1500, 0}, .bin = 500, .chunk = 333};
+    const auto dense_answers = answers(tiny, task, {.chunk = 256});
+    const PerplexityResult dense = evaluate(tiny, folder / "long.txt", options);
+    CHECK(dense.skipped.share() == 0);
+    tiny.model().set_skip_eps(1e-6);
+    const auto skipping_answers = answers(tiny, task, {.chunk = 256});
+    const PerplexityResult skipping = evaluate(tiny, folder / "long.txt", options);
+    check_equal(skipping_answers, dense_answers);
+    check_equal(skipping, dense, 1e-5);
+    const bool is_biased = pe == PositionalEncoding::alibi || pe == PositionalEncoding::bam;
+    CHECK((skipping.skipped.share() > 0.02) == is_biased);
+    for (const PasskeyItem& item : skipping_answers) CHECK((item.skipped.share() > 0.02) == is_biased);
+  }
+}

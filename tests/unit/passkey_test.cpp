@@ -196,21 +196,24 @@ TEST_CASE("passkey: the table has a row for each place and one for all") {
                 .nll_nats = 1,
                 .scored = 5,
                 .read_tokens = 100,
+                .skipped = {{8}, {{2}}},
                 .seconds = 0.25};
   }
   io::MemorySink sink;
   io::TableWriter table(sink, io::TableFormat::tsv, passkey_columns(true), false);
-  PasskeyRun run{{.samples = 3, .seed = 7}, "f32", "cpu", "abc", true};
+  PasskeyRun run{{.samples = 3, .seed = 7}, "f32", 1e-6, "cpu", "abc", true};
   write_passkey(table, items, run);
-  const std::string tail = "\tequidistant\t5\t0\tyes\t7\tf32\tcpu\tabc\t";
-  CHECK(sink.bytes() == "512\t500\t0.0000\t30\t1\t1\t1.0000\t0.2065\t1.0000\t0.200000\t100" + tail + "0.250\n" +
-                            "512\t500\t0.5000\t260\t2\t1\t0.5000\t0.0945\t0.9055\t0.200000\t200" + tail + "0.500\n" +
-                            "512\t500\tall\t\t3\t2\t0.6667\t0.2077\t0.9385\t0.200000\t300" + tail + "0.750\n");
+  const std::string tail = "\tequidistant\t5\t0\tyes\t7\tf32\t1e-06\tcpu\tabc\t";
+  CHECK(sink.bytes() == "512\t500\t0.0000\t30\t1\t1\t1.0000\t0.2065\t1.0000\t0.200000\t100\t0.2500" + tail + "0.250\n" +
+                            "512\t500\t0.5000\t260\t2\t1\t0.5000\t0.0945\t0.9055\t0.200000\t200\t0.2500" + tail +
+                            "0.500\n" + "512\t500\tall\t\t3\t2\t0.6667\t0.2077\t0.9385\t0.200000\t300\t0.2500" + tail +
+                            "0.750\n");
   io::MemorySink item_sink;
   run.with_times = false;
   io::TableWriter item_table(item_sink, io::TableFormat::tsv, passkey_item_columns(false), false);
   write_passkey_items(item_table, {items[1]}, run);
-  CHECK(item_sink.bytes() == "512\t1\t500\t0.5\t260\t12345\t0\t1\t5\t100\tequidistant\t5\t0\tyes\t7\tf32\tcpu\tabc\n");
+  CHECK(item_sink.bytes() ==
+        "512\t1\t500\t0.5\t260\t12345\t0\t1\t5\t100\t0.2500\tequidistant\t5\t0\tyes\t7\tf32\t1e-06\tcpu\tabc\n");
 }
 
 TEST_CASE("passkey: a dumped prompt holds text and ids") {

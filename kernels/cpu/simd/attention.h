@@ -21,9 +21,23 @@ struct AttentionInputs {
 // Queries that share one pass over the keys: each tile of keys and values is fetched and widened once for all of them.
 constexpr Index kAttentionQueries = 128;
 
+// Distances for which the prior's extremes are kept together.
+constexpr Index kPriorBlock = 16;
+
+// What certified skipping goes by: attention_skip.cpp.
+struct AttentionSkip {
+  float log2_eps;
+  const float* key_bounds;  // [B, key_blocks, Hkv, 2d]: the largest k, the largest -k
+  Index key_blocks;
+  const float* key_magnitude;           // [B, Hkv]: the largest |k|
+  const float *prior_high, *prior_low;  // [H, prior_blocks], null without a prior
+  Index prior_blocks;
+};
+
 struct AttentionForward {
   AttentionInputs in;
   float *out, *lse;
+  const AttentionSkip* skip;  // null: every visible pair is computed
 };
 
 struct AttentionBackward {
@@ -41,8 +55,9 @@ struct AttentionSums {
 };
 
 struct AttentionKernels {
-  // Queries [first, first + count) of one (batch, head), count <= kAttentionQueries. scratch: floats, 64-byte aligned.
-  void (*forward)(const AttentionForward& call, Index batch, Index head, Index first, Index count, float* scratch);
+  // Queries [first, first + count) of one (batch, head), count <= kAttentionQueries, first a multiple of the lanes of
+  // two vectors. scratch: floats, 64-byte aligned. Returns the number of visible pairs that were left out.
+  Index (*forward)(const AttentionForward& call, Index batch, Index head, Index first, Index count, float* scratch);
   // Queries [first, first + count) of all heads that share (batch, kv_head), any count: writes their dq, adds to sums.
   void (*backward)(const AttentionBackward& call, Index batch, Index kv_head, Index first, Index count,
                    const AttentionSums& sums, float* scratch);
@@ -50,7 +65,9 @@ struct AttentionKernels {
   // [S, stride] that stand part_stride floats apart. row: scratch of one row.
   void (*store_keys)(const AttentionInputs& in, Index batch, Index kv_head, Index first, Index count,
                      const float* parts, Index part_stride, Index part_count, void* to, float* row);
-  Index (*forward_scratch)(Index dim);  // floats of scratch
+  // Bounds of one block of rows (kernels/ops/attention.h); k and v are bf16 when half is set. bounds [2d].
+  void (*key_bounds)(const void* k, const void* v, bool half, Index stride, Index rows, Index dim, float* bounds);
+  Index (*forward_scratch)(Index dim, Index key_blocks);  // floats of scratch; key_blocks 0 without skipping
   Index (*backward_scratch)(Index dim, Index keys);
   Index (*stride)(Index dim);
 };

@@ -1,7 +1,7 @@
 
 #include <math.h>
 
-#include "kernels/cpu/simd/attention_tile.h"
+#include "kernels/cpu/simd/attention_skip.h"
 
 namespace bam::cpu::BAM_ISA {
 namespace {
@@ -20,6 +20,7 @@ struct Scratch {
   float* queries;        // [panels][dim][kPanel]
   float* out;            // likewise
   float* scores;         // [kTile][kPanel]
+  float* skip;           // of plan_tiles()
 };
 
 Scratch carve(float* memory, Index dim) {
@@ -31,6 +32,7 @@ Scratch carve(float* memory, Index dim) {
   s.queries = s.rows + kAttentionQueries * ld;
   s.out = s.queries + kAttentionQueries * dim;
   s.scores = s.out + kAttentionQueries * dim;
+  s.skip = s.scores + kTile * kPanel;
   return s;
 }
 
@@ -106,13 +108,9 @@ void add_visible_values(const TilePanel& t, const float* values, const float* pr
 }
 
 void visit(const TilePanel& t, const Scratch& s, bool finite_values, Softmax& softmax) {
-  const float* queries = s.queries + t.offset() * t.dim;
   float* out = s.out + t.offset() * t.dim;
   Vec maximum[2] = {load(softmax.maximum + t.offset()), load(softmax.maximum + t.offset() + kLanes)};
-  for_visible_parts(t, [&]<bool kMasked>(Index begin, Index count) {
-    t.prior != nullptr ? score_rows<true, kMasked>(t, begin, count, queries, s.keys, s.scores, maximum)
-                       : score_rows<false, kMasked>(t, begin, count, queries, s.keys, s.scores, maximum);
-  });
+  score_tile(t, s.queries + t.offset() * t.dim, s.keys, s.scores, maximum);
   exponentiate(t, maximum, s.scores, softmax);
   if (!finite_values && t.needs_mask()) {
     add_visible_values(t, s.values, s.scores, softmax, out);
@@ -158,17 +156,18 @@ void store_lse(const AttentionForward& call, Index batch, Index head, const Quer
   }
 }
 
-// One tile of keys and values against all panels.
+// One tile of keys and values against the panels that need it.
 void visit_tile(const AttentionForward& call, Index batch, Index head, const QueryBlock& block, Index key, Index rows,
-                const Scratch& s, Softmax& softmax) {
+                const TilePlan& plan, const Scratch& s, Softmax& softmax) {
   const AttentionInputs& in = call.in;
+  if (!plan.any_needs(block, key)) return;
   const Index ld = padded_stride(in.dim);
   const Index kv_head = head / (in.heads / in.kv_heads);
   const float* prior = in.prior == nullptr ? nullptr : in.prior + head * in.distances;
   copy_rows(in, in.k, in.keys, in.kv_heads, batch, kv_head, key, rows, s.keys, ld);
   const bool finite = copy_rows(in, in.v, in.keys, in.kv_heads, batch, kv_head, key, rows, s.values, ld);
   for (int p = 0; p < block.panels; ++p) {
-    if (key > block.last_position[p] || key + rows <= block.lowest_first_key[p]) continue;
+    if (!plan.needs(block, p, key)) continue;
     const Index left = block.last_position[p] + 1 - key;
     visit({in.dim, key, left < rows ? left : rows, ld, prior, in.distances, &block, p}, s, finite, softmax);
   }
@@ -176,12 +175,20 @@ void visit_tile(const AttentionForward& call, Index batch, Index head, const Que
 
 }  // namespace
 
-Index attention_forward_scratch(Index dim) {
-  return (2 * kTile + kAttentionQueries) * padded_stride(dim) + 2 * kAttentionQueries * dim + kTile * kPanel;
+void score_tile(const TilePanel& t, const float* queries, const float* keys, float* scores, Vec (&maximum)[2]) {
+  for_visible_parts(t, [&]<bool kMasked>(Index begin, Index count) {
+    t.prior != nullptr ? score_rows<true, kMasked>(t, begin, count, queries, keys, scores, maximum)
+                       : score_rows<false, kMasked>(t, begin, count, queries, keys, scores, maximum);
+  });
 }
 
-void attention_forward(const AttentionForward& call, Index batch, Index head, Index first, Index count,
-                       float* scratch) {
+Index attention_forward_scratch(Index dim, Index key_blocks) {
+  return (2 * kTile + kAttentionQueries) * padded_stride(dim) + 2 * kAttentionQueries * dim + kTile * kPanel +
+         tile_plan_scratch(dim, key_blocks);
+}
+
+Index attention_forward(const AttentionForward& call, Index batch, Index head, Index first, Index count,
+                        float* scratch) {
   const AttentionInputs& in = call.in;
   const Scratch s = carve(scratch, in.dim);
   QueryBlock block;
@@ -192,14 +199,16 @@ void attention_forward(const AttentionForward& call, Index batch, Index head, In
   for (Index i = 0; i < lanes; ++i) softmax.maximum[i] = -__builtin_inff();
   for (Index i = 0; i < lanes; ++i) softmax.sum[i] = 0;
   for (Index i = 0; i < lanes * in.dim; ++i) s.out[i] = 0;
+  const TilePlan plan = plan_tiles(call, batch, head, block, {s.keys, s.queries, s.scores, s.skip});
   // Tiles stand at fixed places whatever the queries are, so that a query's sums are formed in the same order alone, in
   // a chunk or in a whole sequence.
   const Index end = block.last_position[block.panels - 1] + 1;
   for (Index key = first_tile(block); key < end; key += kTile) {
-    visit_tile(call, batch, head, block, key, key + kTile < end ? kTile : end - key, s, softmax);
+    visit_tile(call, batch, head, block, key, key + kTile < end ? kTile : end - key, plan, s, softmax);
   }
   for (int p = 0; p < block.panels; ++p) store_out(call, batch, head, block, p, softmax, s);
   store_lse(call, batch, head, block, softmax);
+  return plan.skipped_pairs;
 }
 
 }  // namespace bam::cpu::BAM_ISA

@@ -7,6 +7,7 @@ const AttentionKernels kAttentionKernels = {
     .forward = &attention_forward,
     .backward = &attention_backward,
     .store_keys = &attention_store_keys,
+    .key_bounds = &attention_key_bounds,
     .forward_scratch = &attention_forward_scratch,
     .backward_scratch = &attention_backward_scratch,
     .stride = &padded_stride,

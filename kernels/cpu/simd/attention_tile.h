@@ -13,7 +13,7 @@ namespace bam::cpu::BAM_ISA {
 
 // Keys of a tile. With 64 keys of 64 floats a tile of K or V is 16 KiB: K, V, and a panel of queries, scores and
 // outputs stay in a 512 KiB L2 many times over, and half of them in L1.
-constexpr Index kTile = 64;
+constexpr Index kTile = 64;  // kKeyBlock of kernels/ops/attention.h
 constexpr int kMaxPanels = static_cast<int>(kAttentionQueries / kPanel);
 
 constexpr double kLog2e = 1.4426950408889634;
@@ -35,12 +35,14 @@ struct QueryBlock {
 };
 
 // The functions of AttentionKernels.
-void attention_forward(const AttentionForward& call, Index batch, Index head, Index first, Index count, float* scratch);
+Index attention_forward(const AttentionForward& call, Index batch, Index head, Index first, Index count,
+                        float* scratch);
+void attention_key_bounds(const void* k, const void* v, bool half, Index stride, Index rows, Index dim, float* bounds);
 void attention_backward(const AttentionBackward& call, Index batch, Index kv_head, Index first, Index count,
                         const AttentionSums& sums, float* scratch);
 void attention_store_keys(const AttentionInputs& in, Index batch, Index kv_head, Index first, Index count,
                           const float* parts, Index part_stride, Index part_count, void* to, float* row);
-Index attention_forward_scratch(Index dim);
+Index attention_forward_scratch(Index dim, Index key_blocks);
 Index attention_backward_scratch(Index dim, Index keys);
 
 // One panel against one tile of keys.
@@ -83,6 +85,10 @@ Index first_tile(const QueryBlock& block);
 
 // y[at .. at + dim) = x, in the type of the inputs.
 void store_row(const AttentionInputs& in, const float* x, void* y, Index at);
+
+// scores[key][lane] = logits of a panel (times log2 e) from its queries [dim][kPanel]; maximum becomes the larger of
+// itself and every score of a lane.
+void score_tile(const TilePanel& t, const float* queries, const float* keys, float* scores, Vec (&maximum)[2]);
 
 // body.operator()<kMasked>(first row, rows) over the rows of a tile, masked only where some lane does not see a key: at
 // the diagonal 2 panels' worth of rows in a tile of 64, so masks cost little even in short sequences.
