@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/shell.sh"
 cd "$BAM_SOURCE" || exit 1
 
-find kernels lib tools tests \( -name '*.h' -o -name '*.cpp' \) -print0 >"$scratch/sources"
+find kernels lib tools tests \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \) -print0 >"$scratch/sources"
 while IFS= read -r -d '' file; do
   lines=$(wc -l <"$file")
   [ "$lines" -le 600 ] || fail "$file: $lines lines, a file that passes 600 is two"
