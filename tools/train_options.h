@@ -128,12 +128,12 @@ struct TrainToolOptions {
     train::Request& r = request;
     const auto share = cli::real(cli::between(0, 1));
     options.group("Optimizer")
-        .add("steps", r.steps, size_or("preset"), "N", "Steps to make: 2500 for tiny, else 16954.")
+        .add("steps", r.steps, size_or("preset"), "N", "Steps to make: 1500 for tiny, else 16954.")
         .add("tokens", r.tokens, size_or("none"), "N", "Tokens to see instead, rounded up to whole steps.")
         .add("epochs", r.epochs, size_or("none"), "N", "Passes over all windows instead; not for streams.")
         .add("optimizer", r.optimizer, named(train::optimizer_names()), "RAdam or AdamW.")
         .add("lr", r.lr, cli::or_word(cli::real(cli::above(0)), "preset", 0.0), "X",
-             "Learning rate at the peak: 0.005 for tiny, else 0.001.")
+             "Learning rate at the peak: 0.006 for tiny, else 0.001.")
         .add("prior-lr", r.prior_lr, cli::optional(cli::real(cli::at_least(0)), "lr"), "X", "The same for priors.")
         .add("warmup", r.warmup, warmup_type(), "Steps until the peak, or a share of all steps.")
         .add(

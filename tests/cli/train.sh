@@ -16,7 +16,7 @@ small=(--threads 1 --layers 1 --dim 32 --heads 4 --context 32 --batch-tokens 128
 expect 0 bam-train -q "${small[@]}" a.tok.zst --val a.tok.zst --val-every 2 -o model.h5 --log log.jsonl
 [ ! -s err ] || fail "-q writes to standard error: $(cat err)"
 [ ! -s out ] || fail "something is on standard output"
-contains log.jsonl '^\{"step":1,"loss":[0-9.]+,"lr":0.005,"grad_norm":[0-9.]+,"tokens":128,"tokens_per_s":[0-9.e+]+\}$'
+contains log.jsonl '^\{"step":1,"loss":[0-9.]+,"lr":0.006,"grad_norm":[0-9.]+,"tokens":128,"tokens_per_s":[0-9.e+]+\}$'
 contains log.jsonl '^\{"step":2,.*,"val_loss":[0-9.]+\}$'
 contains log.jsonl '^\{"step":3,.*,"val_loss":[0-9.]+\}$'
 if command -v h5dump >/dev/null; then

@@ -5,19 +5,50 @@
 command -v make >/dev/null || skip "make is not here"
 
 awk 'BEGIN { srand(5); split("river stone house light runs falls sings waits under over near and the of", w, " ");
-  for (p = 0; p < 400; p++) { for (l = 0; l < 4; l++) { s = ""; for (k = 0; k < 8; k++) s = s w[1 + int(rand() * 14)] " "; print s p % 97 "." } print "" } }' >text.txt
+  for (p = 0; p < 400; p++) { for (l = 0; l < 4; l++) { s = ""; for (k = 0; k < 8; k++) s = s w[1 + int(rand() * 14)] " "; print s p % 97 "." } print "" } print "A pass key opens.\n\nTwo passkeys open." }' >text.txt
 
 run_make() { make -C "$BAM_SOURCE/pipelines" --no-print-directory "OUT=$scratch/results" "TEXT=$scratch/text.txt" "BIN=$BAM_TOOLS" \
-  PIECES=300 STEPS=3 THREADS=1 LENGTHS=4x,8x "$@"; }
+  PIECES=300 STEPS=3 LENGTHS=1x,4x,8x SAMPLES=3 PPL=4x MODELS="bam alibi" "$@"; }
 
 expect 0 run_make -n
-for stage in --learn bam-tokenize bam-train bam-ppl bam-passkey; do grep -q -- "$stage" out || fail "make -n does not show $stage"; done
+for stage in --learn --corpus bam-tokenize bam-train bam-ppl bam-passkey heatmap; do grep -q -- "$stage" out || fail "make -n does not show $stage"; done
+[ ! -e results ] || fail "make -n made something"
+
+# A training that was stopped goes on.
+expect 0 run_make "$scratch/results/documents.tok.zst" "$scratch/results/english.tok.zst"
+run_make -n "$scratch/results/bam.h5" | grep bam-train | sed 's/ && mv .*//' >train.sh
+expect 75 bash -c "$(cat train.sh) --max-minutes 1e-6"
+[ -e results/bam.unfinished.h5 ] || fail "nothing is left of the stopped training"
 expect 0 run_make "$scratch/results/bam.h5"
-expect 0 run_make all
+grep -q 'bam.unfinished.h5' err || fail "the training began anew: $(cat err)"
+{ [ -e results/bam.h5 ] && [ ! -e results/bam.unfinished.h5 ]; } || fail "the finished training is not where it belongs"
+
+expect 0 run_make -j2 all
 grep -q 'bam-train.*alibi' out || fail "the second model was not trained"
 ! grep -q 'bam-train.*--pe bam' out || fail "the first model was trained again"
 [ "$(cut -f1 results/passkey.tsv | sort -u | tr '\n' ' ')" = "alibi bam name " ] || fail "passkey.tsv: $(cut -f1 results/passkey.tsv | sort -u)"
+grep -q '^bam	512	' results/passkey.tsv || fail "passkey.tsv has no length 512"
+! grep -q '^bam	128	' results/passkey.tsv || fail "a length that does not hold the prompt was asked"
 [ "$(grep -c '^bam' results/perplexity.tsv)" -ge 4 ] || fail "perplexity.tsv has too few rows: $(cat results/perplexity.tsv)"
+! grep -qi 'pass *key' results/text.txt || fail "the text names the pass key"
+for plot in bam alibi accuracy perplexity; do
+  grep -q '^</svg>' "results/$plot.svg" || fail "$plot.svg is not whole"
+  ! grep -qiE 'nan|inf[^o]' "results/$plot.svg" || fail "$plot.svg: $(grep -iE 'nan|inf' "results/$plot.svg" | head -3)"
+done
+grep -q '^| alibi |' results/README.md || fail "README.md has no row of alibi: $(head -c 2000 results/README.md)"
 expect 0 run_make all
 ! grep -q 'bam-' out || fail "a finished chain did something: $(cat out)"
+
+# Other settings: what depends on them is made anew, and nothing else.
+expect 0 run_make SEED=2 -n
+grep -q 'bam-train.*--seed 2' out || fail "another seed trains nothing"
+! grep -q -- '--learn' out || fail "another seed learns a tokenizer"
+expect 0 run_make SAMPLES=4 -n
+{ grep -q 'bam-passkey.*--samples 4' out && ! grep -q 'bam-train' out; } || fail "other samples: $(cat out)"
+expect 0 run_make CONTEXT=160 "$scratch/results/bam.h5"
+grep -q -- '--max-tokens 160' out || fail "the documents are not of the other context"
+
+# The study: seeds of its own, one table.
+expect 0 run_make STUDY_SEEDS="101 102" STUDY_LENGTHS="4x 8x" STUDY_SAMPLES=2 study
+[ "$(grep -c '^| bam | [48]x |.* [0-2]/2 | [0-2]/2 |.* [0-4]/4 |' results/study/README.md)" = 2 ] || fail "the study: $(cat results/study/README.md)"
 finish
