@@ -15,6 +15,10 @@ namespace {
 
 // Up to here looking at every pair for the least rank is faster than keeping order.
 constexpr std::size_t kShortWord = 64;
+constexpr std::size_t kWindow = 32;
+
+// Symbols on one side of a border that does not hold, beyond which windows are given up.
+constexpr std::size_t kWidest = 64 * kShortWord;
 
 }  // namespace
 
@@ -23,46 +27,199 @@ MergeTable::MergeTable(const std::vector<Merge>& merges) {
   slots_.resize(size);
   mask_ = size - 1;
   shift_ = static_cast<unsigned>(64 - std::countr_zero(size));
+  filter_.resize(std::max<std::size_t>(size / 16, 1));
   for (const Merge& merge : merges) {
+    if (merge.rank >= kMostRanks) throw Error("a merge of rank " + std::to_string(merge.rank) + ", which is too many");
     const std::uint64_t key = key_of(merge.left, merge.right);
-    std::size_t slot = slot_of(key);
+    const std::uint64_t mixed = mix(key);
+    filter_[(mixed >> 6U) & (filter_.size() - 1)] |= std::uint64_t{1} << (mixed & 63U);
+    std::size_t slot = mixed >> shift_;
     while (slots_[slot].key != kEmpty && slots_[slot].key != key) slot = (slot + 1) & mask_;
     slots_[slot] = {key, {merge.rank, merge.merged}};
     ranks_ = std::max(ranks_, merge.rank + 1);
   }
 }
 
-std::size_t WordMerger::merge(const MergeTable& table, Token* symbols, std::size_t count) {
-  if (count < 2) return count;
-  return count <= kShortWord ? merge_short(table, symbols, count) : merge_long(table, symbols, count);
+namespace {
+
+struct NoEnds {
+  void take(std::size_t, std::size_t) {}
+};
+
+// Where the symbols of each id end, counted in the symbols of the beginning.
+struct Ends {
+  std::uint32_t* of;
+  void take(std::size_t to, std::size_t from) { of[to] = of[from]; }
+};
+
+// The least pair is found by one pass over keys of rank and place, which compilers turn into vector code: no shorter
+// list of live pairs is kept, and no pair moves.
+template <typename Track>
+std::size_t merge_short(const MergeTable& table, Token* symbols, std::size_t count, Track& ends) {
+  constexpr std::int32_t kPlaces = static_cast<std::int32_t>(kShortWord);
+  constexpr std::int32_t kNoPair = std::numeric_limits<std::int32_t>::max() / kPlaces * kPlaces;
+  static_assert(MergeTable::kMostRanks < std::numeric_limits<std::int32_t>::max() / kPlaces);
+  alignas(32) std::array<std::int32_t, kShortWord> keys;
+  std::array<Token, kShortWord> merged;
+  std::array<std::uint8_t, kShortWord> next, previous;
+  const auto look_up = [&](std::size_t left, std::size_t right) {
+    const MergeTable::Found found = table.find(symbols[left], symbols[right]);
+    keys[left] = found.rank == MergeTable::kNever ? kNoPair : static_cast<std::int32_t>(found.rank) * kPlaces;
+    merged[left] = found.merged;
+  };
+  const std::size_t padded = (count + 7) / 8 * 8;
+  for (std::size_t i = 0; i < count; ++i) {
+    next[i] = static_cast<std::uint8_t>(i + 1);
+    previous[i] = static_cast<std::uint8_t>(i - 1);
+    if (i + 1 < count) look_up(i, i + 1);
+  }
+  for (std::size_t i = count - 1; i < padded; ++i) keys[i] = kNoPair;
+  for (;;) {
+    std::int32_t least = kNoPair;
+    for (std::size_t i = 0; i < padded; ++i) least = std::min(least, keys[i] | static_cast<std::int32_t>(i));
+    if (least >= kNoPair) break;
+    const auto left = static_cast<std::size_t>(least % kPlaces);
+    const std::size_t gone = next[left];
+    symbols[left] = merged[left];
+    ends.take(left, gone);
+    keys[gone] = kNoPair;
+    next[left] = next[gone];
+    if (next[left] < count) {
+      previous[next[left]] = static_cast<std::uint8_t>(left);
+      look_up(left, next[left]);
+    } else {
+      keys[left] = kNoPair;
+    }
+    if (left > 0) look_up(previous[left], left);
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; i = next[i]) {
+    symbols[kept] = symbols[i];
+    ends.take(kept++, i);
+  }
+  return kept;
 }
 
-std::size_t WordMerger::merge_short(const MergeTable& table, Token* symbols, std::size_t count) {
-  std::array<std::uint32_t, kShortWord> ranks;
-  std::array<Token, kShortWord> merged;
-  const auto look_up = [&](std::size_t i) {
-    const MergeTable::Found found = table.find(symbols[i], symbols[i + 1]);
-    ranks[i] = found.rank;
-    merged[i] = found.merged;
-  };
-  for (std::size_t i = 0; i + 1 < count; ++i) look_up(i);
-  while (count > 1) {
-    std::size_t least = 0;
-    for (std::size_t i = 1; i + 1 < count; ++i) {
-      if (ranks[i] < ranks[least]) least = i;
-    }
-    if (ranks[least] == MergeTable::kNever) break;
-    symbols[least] = merged[least];
-    for (std::size_t i = least + 1; i + 1 < count; ++i) {
-      symbols[i] = symbols[i + 1];
-      ranks[i - 1] = ranks[i];
-      merged[i - 1] = merged[i];
-    }
-    --count;
-    if (least > 0) look_up(least - 1);
-    if (least + 1 < count) look_up(least);
+}  // namespace
+
+std::size_t WordMerger::merge(const MergeTable& table, Token* symbols, std::size_t count) {
+  if (count < 2) return count;
+  NoEnds ends;
+  return count <= kShortWord ? merge_short(table, symbols, count, ends) : merge_long(table, symbols, count);
+}
+
+const WordMerger::Remembered& WordMerger::merge_window(const MergeTable& table, const Token* symbols,
+                                                       std::size_t count) {
+  static_assert(kMostRemembered == kShortWord);
+  constexpr std::size_t kWindows = 64;
+  if (remembered_.empty()) remembered_.resize(kWindows);
+  std::uint64_t mixed = count;
+  for (std::size_t i = 0; i < count; ++i)
+    mixed = (mixed ^ static_cast<std::uint32_t>(symbols[i])) * 0x9E3779B97F4A7C15U;
+  Remembered& window = remembered_[mixed >> 58U];
+  if (window.count == count && std::equal(symbols, symbols + count, window.symbols.begin())) return window;
+  window.count = count;
+  std::copy_n(symbols, count, window.symbols.begin());
+  std::copy_n(symbols, count, window.ids.begin());
+  Ends ends{window.ends.data()};
+  for (std::uint32_t i = 0; i < count; ++i) window.ends[i] = i + 1;
+  window.left = merge_short(table, window.ids.data(), count, ends);
+  return window;
+}
+
+// Appends what the symbols of a range give.
+void WordMerger::merge_range(const MergeTable& table, const Token* symbols, std::size_t begin, std::size_t end,
+                             std::vector<Part>& parts) {
+  const std::size_t count = end - begin;
+  if (count > kShortWord) {
+    order_by_rank(table, symbols + begin, count);
+    for (std::uint32_t i = 0; i < count; i = nodes_[i].next)
+      parts.push_back({nodes_[i].symbol, begin + nodes_[i].next});
+    return;
   }
-  return count;
+  const Remembered& window = merge_window(table, symbols + begin, count);
+  for (std::size_t i = 0; i < window.left; ++i) parts.push_back({window.ids[i], begin + window.ends[i]});
+}
+
+// Whether the symbols from `begin` on give these two ids.
+bool WordMerger::holds(const MergeTable& table, const Token* symbols, std::size_t begin, const Part& left,
+                       const Part& right) {
+  constexpr std::size_t kTried = 1024;
+  if (tried_.empty()) tried_.resize(kTried);
+  Tried& tried =
+      tried_[(static_cast<std::size_t>(left.id) * 0x9E3779B1U + static_cast<std::size_t>(right.id)) % kTried];
+  const std::size_t left_symbols = left.end - begin, right_symbols = right.end - left.end;
+  if (tried.left == left.id && tried.right == right.id && tried.left_symbols == left_symbols &&
+      tried.right_symbols == right_symbols) {
+    return tried.holds;
+  }
+  pair_.clear();
+  merge_range(table, symbols, begin, right.end, pair_);
+  const bool found = pair_.size() == 2 && pair_[0].id == left.id && pair_[0].end == left.end && pair_[1].id == right.id;
+  tried = {left.id, right.id, left_symbols, right_symbols, found};
+  return found;
+}
+
+// Puts the window behind what is done. False when that takes too much.
+bool WordMerger::append_window(const MergeTable& table, const Token* symbols) {
+  const auto begin_of = [](const std::vector<Part>& parts, std::size_t i, std::size_t first) {
+    return i == 0 ? first : parts[i - 1].end;
+  };
+  std::size_t left = 0, right = 0;  // parts on each side that are merged anew
+  between_.clear();
+  while (!done_.empty()) {
+    const std::size_t kept = done_.size() - left;
+    const std::size_t begin = begin_of(done_, kept, 0);
+    if (left + right > 0) {
+      const std::size_t end = right == 0 ? done_.back().end : window_[right - 1].end;
+      if (end - begin > kWidest) return false;
+      between_.clear();
+      merge_range(table, symbols, begin, end, between_);
+    }
+    const Part& first = between_.empty() ? window_.front() : between_.front();
+    const bool left_holds = kept == 0 || holds(table, symbols, begin_of(done_, kept - 1, 0), done_[kept - 1], first);
+    const bool right_holds =
+        between_.empty() || right == window_.size() ||
+        holds(table, symbols, begin_of(between_, between_.size() - 1, begin), between_.back(), window_[right]);
+    if (left_holds && right_holds) {
+      done_.resize(kept);
+      break;
+    }
+    if (between_.empty() || !right_holds) right = std::min(std::max<std::size_t>(2 * right, 1), window_.size());
+    if (!left_holds) left = std::min(std::max<std::size_t>(2 * left, 1), done_.size());
+  }
+  done_.insert(done_.end(), between_.begin(), between_.end());
+  done_.insert(done_.end(), window_.begin() + static_cast<std::ptrdiff_t>(right), window_.end());
+  return true;
+}
+
+std::size_t WordMerger::merge_long(const MergeTable& table, Token* symbols, std::size_t count) {
+  done_.clear();
+  for (std::size_t begin = 0; begin < count; begin += kWindow) {
+    window_.clear();
+    merge_range(table, symbols, begin, std::min(begin + kWindow, count), window_);
+    if (!append_window(table, symbols)) return merge_by_rank(table, symbols, count);
+  }
+  for (std::size_t i = 0; i < done_.size(); ++i) symbols[i] = done_[i].id;
+  const std::size_t left = done_.size();
+  constexpr std::size_t kKept = 1 << 16;
+  if (left > kKept) done_ = {};  // one long word must not hold its memory for ever
+  return left;
+}
+
+std::size_t WordMerger::merge_by_rank(const MergeTable& table, Token* symbols, std::size_t count) {
+  if (count < 2) return count;
+  order_by_rank(table, symbols, count);
+  std::size_t left = 0;
+  for (std::uint32_t i = 0; i < count; i = nodes_[i].next) symbols[left++] = nodes_[i].symbol;
+  constexpr std::size_t kKeptNodes = 1 << 16;
+  if (nodes_.size() > kKeptNodes) {
+    nodes_ = {};
+    buckets_ = {};
+    free_buckets_ = {};
+    open_ = {};
+  }
+  return left;
 }
 
 void WordMerger::link(const MergeTable& table, const Token* symbols, std::size_t count) {
@@ -84,9 +241,7 @@ void WordMerger::note(std::uint32_t node) {
   const std::uint32_t rank = nodes_[node].rank;
   if (is_open_ && rank <= open_rank_) {
     early_.push_back({rank, node});
-    std::push_heap(early_.begin(), early_.end(), [](const Place& a, const Place& b) {
-      return a.rank > b.rank || (a.rank == b.rank && a.node > b.node);
-    });
+    std::push_heap(early_.begin(), early_.end(), is_later);
     return;
   }
   std::int32_t& number = bucket_of_rank_[rank];
@@ -138,15 +293,13 @@ void WordMerger::apply(const MergeTable& table, std::uint32_t node) {
   if (node > 0) look_up(table, nodes_[node].previous);
 }
 
-std::size_t WordMerger::merge_long(const MergeTable& table, Token* symbols, std::size_t count) {
+// Leaves the ids in nodes_, each with the place of the next.
+void WordMerger::order_by_rank(const MergeTable& table, const Token* symbols, std::size_t count) {
   if (count >= std::numeric_limits<std::uint32_t>::max()) {
     throw Error("a word of " + std::to_string(count) + " symbols, expected less than 2^32");
   }
   if (bucket_of_rank_.size() < table.ranks()) bucket_of_rank_.resize(table.ranks(), -1);
   link(table, symbols, count);
-  const auto is_later = [](const Place& a, const Place& b) {
-    return a.rank > b.rank || (a.rank == b.rank && a.node > b.node);
-  };
   for (;;) {
     if (open_at_ == open_.size() && early_.empty() && !open_next_bucket()) break;
     Place place{open_rank_, open_at_ < open_.size() ? open_[open_at_] : 0};
@@ -161,16 +314,6 @@ std::size_t WordMerger::merge_long(const MergeTable& table, Token* symbols, std:
   }
   open_.clear();
   open_at_ = 0;
-  std::size_t left = 0;
-  for (std::uint32_t i = 0; i < count; i = nodes_[i].next) symbols[left++] = nodes_[i].symbol;
-  constexpr std::size_t kKeptNodes = 1 << 16;
-  if (nodes_.size() > kKeptNodes) {  // one long word must not hold its memory for ever
-    nodes_ = {};
-    buckets_ = {};
-    free_buckets_ = {};
-    open_ = {};
-  }
-  return left;
 }
 
 std::vector<Merge> derive_merges(const std::vector<RankedText>& entries,

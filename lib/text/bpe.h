@@ -1,6 +1,7 @@
 // Byte pair encoding: which neighbours merge, and in which order. All tokenizers of ours that merge do it here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,6 +26,7 @@ struct Merge {
 class MergeTable {
  public:
   static constexpr std::uint32_t kNever = 0xFFFFFFFF;
+  static constexpr std::uint32_t kMostRanks = 1U << 24U;
 
   MergeTable() : MergeTable(std::vector<Merge>()) {}
   // Of two merges of one pair the later counts.
@@ -36,7 +38,9 @@ class MergeTable {
   };
   Found find(Token left, Token right) const {
     const std::uint64_t key = key_of(left, right);
-    for (std::size_t slot = slot_of(key);; slot = (slot + 1) & mask_) {
+    const std::uint64_t mixed = mix(key);
+    if ((filter_[(mixed >> 6U) & (filter_.size() - 1)] >> (mixed & 63U) & 1U) == 0) return {};
+    for (std::size_t slot = mixed >> shift_;; slot = (slot + 1) & mask_) {
       if (slots_[slot].key == key) return slots_[slot].found;
       if (slots_[slot].key == kEmpty) return {};
     }
@@ -54,10 +58,13 @@ class MergeTable {
   static std::uint64_t key_of(Token left, Token right) {
     return std::uint64_t{static_cast<std::uint32_t>(left)} << 32U | static_cast<std::uint32_t>(right);
   }
-  std::size_t slot_of(std::uint64_t key) const {
-    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> shift_);
+  // Its upper bits are the better ones; the lower are made of both halves.
+  static std::uint64_t mix(std::uint64_t key) {
+    const std::uint64_t product = key * 0x9E3779B97F4A7C15U;
+    return product ^ (product >> 32U);
   }
 
+  std::vector<std::uint64_t> filter_;  // a bit for a hash of each pair: most pairs do not merge, and end here
   std::vector<Slot> slots_;
   std::size_t mask_ = 0;
   unsigned shift_ = 0;
@@ -65,13 +72,45 @@ class MergeTable {
 };
 
 // Merges the symbols of one word. Keeps its memory; one per thread.
+//
+// Short words: the least pair is looked for again after each merge. Long words are merged in windows that fit the fast
+// memory, and then put together: a list of ids is what merging gives if, and only if, merging any two neighbours of it
+// alone gives those two. (Until a merge crosses a border of the list, the merges on both sides of that border are those
+// of the two neighbours alone, in their order; so the first that crosses one would do so there, too.) Where a border
+// does not hold, what lies beside it is merged anew, wider and wider. When that goes on and on, the whole word is
+// merged with its pairs in order of rank.
 class WordMerger {
  public:
-  // In place; the symbols behind the returned number are left over. Time grows as the number of symbols and of merges,
-  // but for the sorting of places of one rank that do not come in order.
+  // In place; the symbols behind the returned number are left over. Time grows as the number of symbols, but for the
+  // sorting of places of one rank that do not come in order.
   std::size_t merge(const MergeTable& table, Token* symbols, std::size_t count);
 
+  // By rank, whatever the length: for the tests.
+  std::size_t merge_by_rank(const MergeTable& table, Token* symbols, std::size_t count);
+
  private:
+  // An id of a long word, and where its symbols end.
+  struct Part {
+    Token id = 0;
+    std::size_t end = 0;
+  };
+  // A window that was merged before: runs of one character bring the same ones again and again.
+  static constexpr std::size_t kMostRemembered = 64;
+  struct Remembered {
+    std::size_t count = 0;
+    std::size_t left = 0;
+    std::array<Token, kMostRemembered> symbols{};
+    std::array<Token, kMostRemembered> ids{};
+    std::array<std::uint32_t, kMostRemembered> ends{};
+  };
+  // A border that was tried before.
+  struct Tried {
+    Token left = -1;
+    Token right = -1;
+    std::size_t left_symbols = 0;
+    std::size_t right_symbols = 0;
+    bool holds = false;
+  };
   struct Node {
     Token symbol;
     std::uint32_t previous;
@@ -83,18 +122,33 @@ class WordMerger {
     std::uint32_t rank;
     std::uint32_t node;
   };
+  static bool is_later(const Place& a, const Place& b) {
+    return a.rank > b.rank || (a.rank == b.rank && a.node > b.node);
+  }
   struct Bucket {
     std::vector<std::uint32_t> nodes;
     bool is_sorted = true;
   };
 
-  static std::size_t merge_short(const MergeTable& table, Token* symbols, std::size_t count);
   std::size_t merge_long(const MergeTable& table, Token* symbols, std::size_t count);
+  const Remembered& merge_window(const MergeTable& table, const Token* symbols, std::size_t count);
+  void merge_range(const MergeTable& table, const Token* symbols, std::size_t begin, std::size_t end,
+                   std::vector<Part>& parts);
+  bool holds(const MergeTable& table, const Token* symbols, std::size_t begin, const Part& left, const Part& right);
+  bool append_window(const MergeTable& table, const Token* symbols);
+  void order_by_rank(const MergeTable& table, const Token* symbols, std::size_t count);
   void link(const MergeTable& table, const Token* symbols, std::size_t count);
   void look_up(const MergeTable& table, std::uint32_t node);
   void note(std::uint32_t node);
   bool open_next_bucket();
   void apply(const MergeTable& table, std::uint32_t node);
+
+  std::vector<Part> done_;     // what the word gives up to here
+  std::vector<Part> window_;   // what comes next
+  std::vector<Part> between_;  // what stands between the two when they do not fit
+  std::vector<Part> pair_;
+  std::vector<Tried> tried_;
+  std::vector<Remembered> remembered_;
 
   std::vector<Node> nodes_;
   std::vector<std::int32_t> bucket_of_rank_;

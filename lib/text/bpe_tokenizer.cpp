@@ -14,13 +14,6 @@ namespace {
 constexpr std::string_view kBlankSymbol = "\xE2\x96\x81";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-bool is_white_at_front(std::string_view text) {
-  const CodePoint point = first_code_point(text);
-  if (point.bytes == 0) return false;
-  const CharClass kind = CharClasses::get().of(point.value);
-  return kind == CharClass::blank || kind == CharClass::newline;
-}
-
 // A letter or digit and then a blank or newline: where splitters that promise it never hold on.
 Index last_cut_before_blank(std::string_view text) {
   const auto is_ascii_white = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
@@ -120,7 +113,10 @@ class BpeTokenizer : public Tokenizer {
     };
     for (const Token id : ids) {
       require_in_vocabulary(id);
-      if (id == bos_id() || (eos_id() && id == *eos_id()) || id >= std::ssize(parts_.pieces)) continue;
+      if (id == bos_id() || (eos_id() && id == *eos_id()) || id >= std::ssize(parts_.pieces)) {
+        end_run();
+        continue;
+      }
       const BpePiece& piece = parts_.pieces[static_cast<std::size_t>(id)];
       if (parts_.decoding == Decoding::bytes) {
         if (piece.role != PieceRole::nothing) text += piece.text;
@@ -208,8 +204,9 @@ class BpeTokenizer : public Tokenizer {
   bool wants_prefix(std::string_view text, bool is_start, bool goes_on) const {
     if (parts_.prefix == PrefixBlank::none || text.empty() || goes_on) return false;
     if (parts_.prefix_at_start_only && !is_start) return false;
-    if (parts_.prefix == PrefixBlank::unless_white_space) return !is_white_at_front(text);
-    return parts_.prefix == PrefixBlank::always || !(text.starts_with(' ') || text.starts_with(kBlankSymbol));
+    if (parts_.prefix == PrefixBlank::always) return true;
+    const bool is_symbol = parts_.prefix == PrefixBlank::unless_blank && text.starts_with(kBlankSymbol);
+    return !text.starts_with(' ') && !is_symbol;
   }
 
   void encode_plain(std::string_view text, bool is_start, bool goes_on, Scratch& scratch,

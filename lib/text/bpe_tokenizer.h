@@ -38,8 +38,8 @@ enum class Decoding {
   byte_fallback,  // the same, but all of a run of bytes that is not UTF-8
 };
 
-// A blank put before a text when it is split.
-enum class PrefixBlank { none, always, unless_blank, unless_white_space };
+// A blank put before a text when it is split, unless it begins with one: U+0020, or U+2581 too.
+enum class PrefixBlank { none, always, unless_blank, unless_space };
 
 struct BpeParts {
   std::string kind;

@@ -283,6 +283,9 @@ class Builder {
       AddedToken token = added.token;
       if (added.normalised && !rules_.steps.empty()) {
         token.content = apply(rules_.steps, token.content, false);
+        if (token.takes_blanks_before || token.takes_blanks_behind) {
+          reader_.unsupported("an added token with lstrip or rstrip that is looked for in the normalised text");
+        }
         if (blanks_are_symbols_) token.content = replaced(token.content, std::string(kBlankSymbol), " ");
       }
       (added.normalised ? later : first).push_back(std::move(token));

@@ -58,7 +58,7 @@ void read_split(const Reader& reader, Object object, TextRules& rules) {
 void read_byte_level(const Reader& reader, Object object, TextRules& rules) {
   if (reader.flag(object, "add_prefix_space", true)) {
     if (!rules.splitters.empty()) reader.unsupported("ByteLevel with add_prefix_space behind another pre-tokenizer");
-    rules.prefix = PrefixBlank::unless_white_space;
+    rules.prefix = PrefixBlank::unless_space;
   }
   if (reader.flag(object, "use_regex", true)) rules.splitters.push_back(make_pattern_splitter(SplitPattern::gpt2));
   rules.byte_level = true;

@@ -25,7 +25,8 @@ char32_t as_text(char32_t character) {
 }
 
 std::size_t slot_of(std::uint64_t key, std::size_t slots) {
-  return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> 20U) & (slots - 1);
+  const std::uint64_t product = key * 0x9E3779B97F4A7C15U;
+  return static_cast<std::size_t>(product >> 32U ^ product >> 52U) & (slots - 1);
 }
 
 }  // namespace

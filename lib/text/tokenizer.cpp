@@ -76,7 +76,9 @@ std::unique_ptr<Tokenizer> make_from_bytes(std::string bytes, const FormatChoice
 }  // namespace
 
 std::vector<Token> Tokenizer::encode(std::string_view text) const {
+  constexpr std::size_t kBytesAnId = 3;  // fewer than most texts have
   std::vector<Token> ids;
+  ids.reserve(text.size() / kBytesAnId + 1);
   encode_part(text, true, ids);
   return ids;
 }

@@ -172,6 +172,70 @@ TEST_CASE("tokenizer: long texts have the ids the library gives them in one piec
   }
 }
 
+TEST_CASE("tokenizer: ids in any order decode to what the library decodes them to") {
+  bam::Rng rng(8);
+  for (const std::string& name : kModels) {
+    const auto ours = open_model(name);
+    sentencepiece::SentencePieceProcessor library;
+    REQUIRE(library.LoadFromSerializedProto(slurp(model_path(name))).ok());
+    for (int round = 0; round < 500; ++round) {
+      std::vector<int> ids(rng.below(12));
+      for (int& id : ids) {
+        // Blanks, special ids and bytes more often than others.
+        const std::uint64_t kind = rng.below(4);
+        id = static_cast<int>(kind == 0 ? rng.below(4) : kind == 1 ? 120 + rng.below(140) : rng.below(1000));
+      }
+      std::string expected;
+      REQUIRE(library.Decode(ids, &expected).ok());
+      CHECK(ours->decode(std::vector<Token>(ids.begin(), ids.end())) == expected);
+    }
+  }
+}
+
+TEST_CASE("tokenizer: odd texts have the ids that the library gives them") {
+  const std::vector<std::string> signs = {" ",
+                                          "\xe2\x96\x81",
+                                          "\xff",
+                                          "\xe2\x82",
+                                          "a",
+                                          "the",
+                                          "\xef\xac\x81",
+                                          "<sep>",
+                                          "[X]",
+                                          "<s>",
+                                          "\xe3\x80\x80",
+                                          "\t",
+                                          "\xef\xbc\x9c\x73\x65\x70>",
+                                          "\xe4\xbd\xa0",
+                                          std::string(1, '\0'),
+                                          "<0x0A>",
+                                          "\n"};
+  bam::Rng rng(12);
+  for (const std::string& name : kModels) {
+    const auto ours = open_model(name);
+    sentencepiece::SentencePieceProcessor library;
+    REQUIRE(library.LoadFromSerializedProto(slurp(model_path(name))).ok());
+    for (int round = 0; round < 500; ++round) {
+      std::string text;
+      for (std::uint64_t i = rng.below(12); i > 0; --i) text += signs[rng.below(signs.size())];
+      const std::vector<int> expected = library.EncodeAsIds(text);
+      INFO(name << ": " << text);
+      CHECK(ours->encode(text) == std::vector<Token>(expected.begin(), expected.end()));
+    }
+  }
+}
+
+TEST_CASE("tokenizer: special tokens written out in a text count where they are allowed") {
+  const auto tokenizer = open_tokenizer(model_path("spm-bpe-1k-bytefallback"), "", true);
+  const auto plain = open_model("spm-bpe-1k-bytefallback");
+  std::vector<Token> expected = plain->encode("a");
+  expected.push_back(2);
+  CHECK(tokenizer->encode("a</s>") == expected);
+  CHECK(tokenizer->encode("<s>") == std::vector<Token>{1});
+  CHECK_THROWS_AS(open_tokenizer(model_path("spm-unigram-1k-nfkc"), "", true), bam::UsageError);
+  CHECK_THROWS_AS(open_tokenizer("bytes", "", true), bam::UsageError);
+}
+
 TEST_CASE("tokenizer: parts cut where last_cut says have the ids of the whole") {
   const auto tokenizer = open_model("spm-bpe-1k-bytefallback");
   const std::string text = long_text(30 * 1000);
