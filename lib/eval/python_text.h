@@ -14,6 +14,7 @@ namespace bam::eval {
 Index characters(std::string_view text);  // len()
 
 std::string_view strip(std::string_view text);
+std::string_view strip_end(std::string_view text);  // rstrip()
 
 // re.split(r"\s+", text): a blank at an end gives an empty piece there, and an empty text is one empty piece.
 std::vector<std::string_view> split_blanks(std::string_view text);

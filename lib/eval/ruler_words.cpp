@@ -19,10 +19,7 @@ std::vector<std::string> read_list(const std::string& path) {
   std::vector<std::string> words;
   for (std::size_t begin = 0; begin < bytes.size();) {
     const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
-    // Only the right end, as the package reads its lists: a mark in front keeps blanks there.
-    std::string line(1, '.');
-    line += std::string_view(bytes).substr(begin, end - begin);
-    words.emplace_back(strip(line).substr(1));
+    words.emplace_back(strip_end(std::string_view(bytes).substr(begin, end - begin)));
     begin = end + 1;
   }
   if (words.empty()) throw Error(path + ": empty, expected a word a line");

@@ -1,0 +1,135 @@
+#include "eval/ruler.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "base/error.h"
+#include "eval/generate.h"
+#include "eval/python_text.h"
+#include "eval/ruler_metric.h"
+#include "io/stream.h"
+
+namespace bam::eval {
+namespace {
+
+constexpr Index kMostDataBytes = Index{8} << 30;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<text::Token> ids_of(const text::Tokenizer& tokenizer, const std::string& text, BosUse bos) {
+  std::vector<text::Token> ids;
+  if (uses_bos(bos)) ids.push_back(tokenizer.bos_id());
+  const std::vector<text::Token> rest = tokenizer.encode(text);
+  ids.insert(ids.end(), rest.begin(), rest.end());
+  return ids;
+}
+
+class Asker {
+ public:
+  Asker(const LoadedModel& loaded, const RulerTask& task, Index capacity, const RulerOptions& options)
+      : loaded_(loaded), task_(task), options_(options), decoder_(*loaded.model, capacity, options.chunk) {}
+
+  RulerItem ask(const RulerPrompt& prompt, const std::vector<text::Token>& ids) {
+    const double start_s = now_s();
+    RulerItem item{
+        .sample = prompt.sample, .real_length = std::ssize(ids), .prediction = {}, .outputs = prompt.outputs};
+    // The last token is read again even where it is shared: its logits are not kept.
+    const std::size_t shared = options_.share_prefix ? shared_with(ids) : 0;
+    decoder_.truncate(static_cast<Index>(std::min(shared, ids.size() - 1)));
+    item.read = std::ssize(ids) - decoder_.length();
+    std::span<const double> logits = decoder_.read(std::span(ids).subspan(static_cast<std::size_t>(decoder_.length())));
+    std::vector<text::Token> written;
+    const text::Tokenizer& tokenizer = *loaded_.tokenizer;
+    Sampler sampler({});
+    while (std::ssize(written) < task_.answer_tokens && item.score < 1) {
+      const text::Token id = sampler.choose(logits);
+      if (id == tokenizer.eos_id() || id == tokenizer.bos_id()) break;
+      written.push_back(id);
+      item.prediction = tokenizer.decode(written);
+      item.score = ruler_score(task_.match, item.prediction, prompt.outputs);
+      if (std::ssize(written) < task_.answer_tokens && item.score < 1) logits = decoder_.read(std::span(&id, 1));
+    }
+    held_ = ids;
+    item.written = std::ssize(written);
+    item.seconds = now_s() - start_s;
+    return item;
+  }
+
+ private:
+  std::size_t shared_with(const std::vector<text::Token>& ids) const {
+    return static_cast<std::size_t>(std::mismatch(held_.begin(), held_.end(), ids.begin(), ids.end()).first -
+                                    held_.begin());
+  }
+
+  const LoadedModel& loaded_;
+  const RulerTask& task_;
+  const RulerOptions& options_;
+  Decoder decoder_;
+  std::vector<text::Token> held_;  // the prompt that the decoder has read
+};
+
+}  // namespace
+
+void ask_ruler(const LoadedModel& loaded, const RulerTask& task, const std::vector<RulerPrompt>& prompts,
+               const RulerOptions& options, const std::string& subject,
+               const std::function<void(const RulerItem&)>& done) {
+  std::vector<std::vector<text::Token>> ids;
+  Index capacity = 1;
+  for (const RulerPrompt& prompt : prompts) {
+    ids.push_back(ids_of(*loaded.tokenizer, prompt.text, options.bos));
+    if (ids.back().empty()) throw Error(subject + ": a prompt without text");
+    capacity = std::max(capacity, std::ssize(ids.back()) + task.answer_tokens);
+  }
+  require_memory(*loaded.model, 1, capacity, options.chunk, options.memory_bytes, subject);
+  std::vector<std::size_t> order(prompts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Sorted, neighbours have the most in common.
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return ids[a] < ids[b]; });
+  Asker asker(loaded, task, capacity, options);
+  for (const std::size_t i : order) done(asker.ask(prompts[i], ids[i]));
+}
+
+std::vector<RulerPrompt> read_ruler_data(const std::string& path) {
+  const std::unique_ptr<io::ByteSource> source = io::open_decompressed(path);
+  const std::string bytes = io::read_all(*source, kMostDataBytes);
+  std::vector<RulerPrompt> prompts;
+  simdjson::dom::parser parser;
+  Index line = 0;
+  for (std::size_t begin = 0; begin < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
+    const std::string text = bytes.substr(begin, end - begin);
+    begin = end + 1;
+    ++line;
+    if (strip(text).empty()) continue;
+    const auto fail = [&](const std::string& what) {
+      return Error(source->name() + ":" + std::to_string(line) + ": " + what +
+                   ", expected a sample as RULER writes it");
+    };
+    simdjson::dom::object object;
+    if (parser.parse(text).get(object) != simdjson::SUCCESS) throw fail("not a JSON object");
+    std::string_view input;
+    std::string_view prefix;
+    simdjson::dom::array outputs;
+    if (object["input"].get(input) != simdjson::SUCCESS) throw fail("no \"input\" of text");
+    if (object["outputs"].get(outputs) != simdjson::SUCCESS) throw fail("no \"outputs\"");
+    if (object["answer_prefix"].get(prefix) != simdjson::SUCCESS) prefix = {};
+    RulerPrompt prompt{.sample = std::ssize(prompts), .text = std::string(input) + std::string(prefix), .outputs = {}};
+    for (const simdjson::dom::element output : outputs) {
+      std::string_view value;
+      if (output.get(value) != simdjson::SUCCESS) throw fail("\"outputs\" that are not texts");
+      prompt.outputs.emplace_back(value);
+    }
+    if (prompt.outputs.empty()) throw fail("\"outputs\" without any");
+    if (prompt.text.empty()) throw fail("\"input\" without text");
+    prompts.push_back(std::move(prompt));
+  }
+  if (prompts.empty()) throw Error(source->name() + ": no sample, expected samples as RULER writes them");
+  return prompts;
+}
+
+}  // namespace bam::eval
