@@ -1,0 +1,135 @@
+#include "eval/mcq.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/python_random.h"
+#include "eval/python_text.h"
+
+namespace bam::eval {
+namespace {
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+template <typename Size>
+Index best(const std::vector<double>& values, const std::vector<std::string>& choices, Size size) {
+  std::size_t found = 0;
+  const auto value = [&](std::size_t i) { return values[i] / static_cast<double>(size(choices[i])); };
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (value(i) > value(found)) found = i;
+  }
+  return static_cast<Index>(found);
+}
+
+}  // namespace
+
+McqShots::McqShots(McqTask task, Index count, std::vector<McqItem> from, bool from_items, std::uint64_t seed)
+    : task_(task), count_(count), from_(std::move(from)), from_items_(from_items), seed_(seed) {}
+
+std::string McqShots::examples(const std::vector<const McqItem*>& chosen) const {
+  std::string text;
+  for (const McqItem* shot : chosen) {
+    text += shot->prompt + " " + shot->choices[static_cast<std::size_t>(shot->gold)] + "\n\n";
+  }
+  return text;
+}
+
+std::vector<std::string> McqShots::prompts(const std::vector<McqItem>& items) const {
+  PythonRandom random(seed_);
+  std::vector<std::string> prompts;
+  // One more, since the item itself may be among them.
+  const Index drawn = count_ + (from_items_ ? 1 : 0);
+  for (const McqItem& item : items) {
+    std::vector<const McqItem*> chosen;
+    const auto take = [&](const McqItem& shot) {
+      if (std::ssize(chosen) < count_ && !(from_items_ && shot == item)) chosen.push_back(&shot);
+    };
+    if (task_ == McqTask::mmlu) {
+      for (const McqItem& shot : from_) {
+        if (shot.subject == item.subject) take(shot);
+      }
+    } else if (count_ > 0 && drawn <= std::ssize(from_)) {
+      for (const Index i : random.sample(std::ssize(from_), drawn)) take(from_[static_cast<std::size_t>(i)]);
+    }
+    if (std::ssize(chosen) < count_) {
+      const std::string of = item.subject.empty() ? std::string() : " of " + item.subject;
+      throw Error("--shots: " + std::to_string(count_) + " examples" + of + " are asked for and " +
+                  std::to_string(task_ == McqTask::mmlu ? std::ssize(chosen) : std::ssize(from_)) + " are there");
+    }
+    prompts.push_back(mcq_description(task_, item.subject) + examples(chosen) + item.prompt);
+  }
+  return prompts;
+}
+
+McqScorer::Text McqScorer::text_of(const std::string& prompt, const std::string& choice, McqAnswer& answer) const {
+  const text::Tokenizer& tokenizer = *loaded_.tokenizer;
+  // Blanks at the end of the prompt belong to the choice, whose tokens are those that the whole text has behind the
+  // prompt's.
+  const std::vector<text::Token> before = tokenizer.encode(strip_end(prompt));
+  const std::vector<text::Token> whole = tokenizer.encode(prompt + " " + choice);
+  Text text;
+  if (uses_bos(options_.bos) || before.empty()) text.ids.push_back(tokenizer.bos_id());
+  const std::size_t bos = text.ids.size();
+  text.ids.insert(text.ids.end(), whole.begin(), whole.end());
+  if (whole.empty()) throw Error("a choice without tokens");
+  text.first_scored = bos + std::min(before.size(), whole.size() - 1);
+  answer.shares_token =
+      answer.shares_token || before.size() >= whole.size() || !std::equal(before.begin(), before.end(), whole.begin());
+  if (text.first_scored == 0) {
+    text.ids.insert(text.ids.begin(), tokenizer.bos_id());
+    text.first_scored = 1;
+  }
+  const Index most = options_.context + 1;
+  if (options_.context > 0 && std::ssize(text.ids) > most) {
+    const auto cut = static_cast<std::size_t>(std::ssize(text.ids) - most);
+    text.ids.erase(text.ids.begin(), text.ids.begin() + static_cast<std::ptrdiff_t>(cut));
+    text.first_scored = std::max<std::size_t>(text.first_scored, cut + 1) - cut;
+    answer.cut = std::max(answer.cut, static_cast<Index>(cut));
+  }
+  return text;
+}
+
+double McqScorer::score(const Text& text, McqAnswer& answer) {
+  const std::span<const text::Token> inputs = std::span(text.ids).first(text.ids.size() - 1);
+  if (!reader_ || reader_->capacity() < std::ssize(inputs)) {
+    const auto capacity = static_cast<Index>(std::bit_ceil(inputs.size()));
+    reader_.reset();
+    require_memory(*loaded_.model, 1, capacity, options_.chunk, options_.memory_bytes, "the prompt");
+    reader_.emplace(*loaded_.model, 1, capacity, options_.chunk);
+    held_.clear();
+  }
+  std::vector<std::int32_t> targets(inputs.size(), kNotScored);
+  std::copy(text.ids.begin() + static_cast<std::ptrdiff_t>(text.first_scored), text.ids.end(),
+            targets.begin() + static_cast<std::ptrdiff_t>(text.first_scored - 1));
+  const std::vector<std::int32_t> first_key(inputs.size(), 0);
+  const auto alike = std::mismatch(held_.begin(), held_.end(), inputs.begin(), inputs.end()).first - held_.begin();
+  const auto kept = std::min(static_cast<std::size_t>(alike), text.first_scored - 1);
+  reader_->truncate(static_cast<Index>(kept));
+  const Scores scores = read_rest(*reader_, inputs, first_key, targets);
+  held_.assign(inputs.begin(), inputs.end());
+  answer.read += static_cast<Index>(inputs.size() - kept);
+  double sum = 0;
+  for (const double nll : scores.nll_nats) sum -= nll;
+  return sum;
+}
+
+McqAnswer McqScorer::answer(const McqItem& item, const std::string& prompt) {
+  const double start_s = now_s();
+  McqAnswer answer;
+  for (const std::string& choice : item.choices) {
+    answer.log_likelihoods.push_back(score(text_of(prompt, choice, answer), answer));
+  }
+  const std::vector<double>& sums = answer.log_likelihoods;
+  answer.by_sum = best(sums, item.choices, [](const std::string&) { return 1; });
+  answer.by_characters = best(sums, item.choices, [](const std::string& choice) { return characters(choice); });
+  answer.by_bytes = best(sums, item.choices, [](const std::string& choice) { return choice.size(); });
+  answer.is_tied = std::count(sums.begin(), sums.end(), sums[static_cast<std::size_t>(answer.by_sum)]) > 1;
+  answer.seconds = now_s() - start_s;
+  return answer;
+}
+
+}  // namespace bam::eval

@@ -1,0 +1,193 @@
+// Multiple choice: ARC, HellaSwag, PIQA, MMLU.
+#include <algorithm>
+#include <numeric>
+
+#include "base/log.h"
+#include "cli/progress.h"
+#include "cli/run_tool.h"
+#include "computation_options.h"
+#include "eval/mcq.h"
+#include "item_options.h"
+#include "kernels/registry.h"
+
+namespace {
+
+using namespace bam;
+
+// What lm-evaluation-harness seeds its examples with.
+constexpr std::uint64_t kHarnessSeed = 1234;
+
+// --task names the task, and a share of the items where it looks like one; it may be given twice.
+struct TaskOrShare {
+  std::optional<eval::McqTask> task;
+  std::optional<eval::Share> share;
+};
+
+cli::ValueType<std::vector<TaskOrShare>> task_type() {
+  const auto names = cli::choice<eval::McqTask>({eval::mcq_task_names().begin(), eval::mcq_task_names().end()});
+  cli::ValueType<TaskOrShare> type{.metavar = "TASK|I/N"};
+  type.words = names.words;
+  type.parse = [names](std::string_view text) {
+    TaskOrShare value;
+    if (text.find('/') == std::string_view::npos) {
+      value.task = names.parse(text);
+    } else {
+      value.share = eval::parse_share(text);
+    }
+    return value;
+  };
+  type.format = [names](const TaskOrShare& value) {
+    if (value.task) return names.format(*value.task);
+    return share_type().format(value.share.value_or(eval::Share{}));
+  };
+  return cli::repeated(type);
+}
+
+struct McqToolOptions {
+  std::string model;
+  std::vector<std::string> files;
+  std::vector<TaskOrShare> tasks;
+  Index shots = 0;
+  std::vector<std::string> shots_from;
+  std::string labels;
+  Index limit = 0;
+  Index context = 0;
+  eval::BosUse bos = eval::BosUse::automatic;
+  ItemOptions items;
+  ComputationOptions computation;
+  cli::OutputOption output;
+  cli::TableOptions table;
+
+  void declare(cli::OptionTable& options) {
+    options.operand(model, cli::path(), "MODEL", "A checkpoint; - is standard input.");
+    options.operands(files, cli::path(), "FILE", 0, "Items as published; none or - is standard input.");
+    options.group("Task")
+        .add("task", tasks, task_type(), "TASK|I/N",
+             "What the items are: arc_easy, arc_challenge, hellaswag, piqa or mmlu. Given again as I/N: do only the "
+             "I-th "
+             "of N shares of the items, for job arrays.")
+        .add("shots", shots, cli::count(0), "N", "Solved examples in front of each item.")
+        .add("shots-from", shots_from, cli::repeated(cli::path()), "FILE",
+             "Where examples are drawn from: the training or, for mmlu, the dev items; none draws from the items "
+             "themselves.")
+        .add("labels", labels, cli::or_word(cli::path(), "none", ""), "FILE", "The labels of piqa, a line each.")
+        .add("limit", limit, cli::or_word(cli::count(), "all", 0), "N", "Only the first N items.")
+        .add("context", context, cli::or_word(cli::count(), "none", 0), "TOKENS",
+             "Cut what is longer from the left to so many tokens.")
+        .add("bos", bos, bos_type(), "Whether the prompt begins with BOS, as documents do in training; auto does.");
+    computation.declare(options);
+    output.declare(options);
+    items.declare(options, "items", false);
+    table.declare(options);
+  }
+};
+
+struct Chosen {
+  eval::McqTask task;
+  eval::Share share;
+};
+
+Chosen chosen(const McqToolOptions& o) {
+  std::optional<eval::McqTask> task;
+  std::optional<eval::Share> share;
+  for (const TaskOrShare& each : o.tasks) {
+    if (each.task ? task.has_value() : share.has_value()) {
+      throw UsageError("--task: given twice, expected one task and one share");
+    }
+    if (each.task) {
+      task = each.task;
+    } else {
+      share = each.share;
+    }
+  }
+  if (!task) throw UsageError("--task: missing, expected arc_easy, arc_challenge, hellaswag, piqa or mmlu");
+  return {*task, share.value_or(eval::Share{})};
+}
+
+void merge(const McqToolOptions& o, io::OutputFile& output) {
+  static const std::vector<io::Column> columns = eval::mcq_item_columns();
+  const std::vector<eval::ItemRow> rows = o.items.merged_rows(o.model, o.files, columns);
+  const bool with_times = !o.table.no_times && have_seconds(rows);
+  std::vector<io::Column> shown = eval::mcq_columns();
+  if (!with_times) shown.pop_back();
+  io::TableWriter table(output, o.table.format, shown, !o.table.no_header);
+  eval::write_mcq(table, rows, with_times);
+}
+
+void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& output) {
+  const Chosen what = chosen(o);
+  const std::vector<std::string> files = o.files.empty() ? std::vector<std::string>{"-"} : o.files;
+  if (std::count(files.begin(), files.end(), "-") + (o.model == "-") > 1) {
+    throw UsageError("-: standard input can be read once, expected a model or items there");
+  }
+  if (!o.labels.empty() && what.task != eval::McqTask::piqa) throw UsageError("--labels: for piqa alone");
+  std::vector<eval::McqItem> items =
+      eval::read_mcq_items(what.task, files, o.labels.empty() ? std::nullopt : std::optional<std::string>(o.labels));
+  const bool from_items = o.shots_from.empty();
+  eval::McqShots shots(what.task, o.shots, from_items ? items : eval::read_mcq_items(what.task, o.shots_from),
+                       from_items, context.is_set("seed") ? context.seed : kHarnessSeed);
+  if (o.limit > 0 && o.limit < std::ssize(items)) items.resize(static_cast<std::size_t>(o.limit));
+  const std::vector<std::string> prompts = shots.prompts(items);
+
+  const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
+  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype, o.computation.eps);
+  log::info(loaded.name + " on " + backend->describe());
+  const eval::McqRun run{.task = std::string(name_in(eval::mcq_task_names(), what.task)),
+                         .shots = std::to_string(o.shots),
+                         .bos = eval::uses_bos(o.bos) ? "yes" : "no",
+                         .context = o.context == 0 ? "none" : std::to_string(o.context),
+                         .dtype = o.computation.dtype_name(),
+                         .eps = format_real(o.computation.eps),
+                         .device = std::string(backend->name()),
+                         .model = loaded.digest};
+  eval::McqScorer scorer(loaded, {o.bos, o.context, o.computation.chunk, o.computation.memory_bytes()});
+  static const std::vector<io::Column> item_columns = eval::mcq_item_columns();
+  std::vector<io::Column> shown = o.items.per_item ? item_columns : eval::mcq_columns();
+  if (o.table.no_times) shown.pop_back();
+  io::TableWriter table(output, o.table.format, shown, !o.table.no_header);
+
+  cli::Progress progress({.total = std::ssize(items) / what.share.of, .unit = "items"});
+  std::vector<eval::ItemRow> rows;
+  for (Index i = 0; i < std::ssize(items); ++i) {
+    if (!what.share.has(i)) continue;
+    const eval::McqItem& item = items[static_cast<std::size_t>(i)];
+    try {
+      const eval::McqAnswer answer = scorer.answer(item, prompts[static_cast<std::size_t>(i)]);
+      rows.push_back(eval::mcq_item_row(item, i, answer, run, !o.table.no_times));
+    } catch (const Error& error) {
+      throw Error("item " + std::to_string(i) + ": " + error.what());
+    }
+    progress.update(std::ssize(rows));
+  }
+  progress.clear();
+  if (rows.empty()) throw Error("--task: no item is in this share");
+  if (o.items.per_item) {
+    eval::write_items(table, rows, !o.table.no_times);
+  } else {
+    eval::write_mcq(table, rows, !o.table.no_times);
+  }
+}
+
+int run(const McqToolOptions& o, cli::Context& context) {
+  io::OutputFile output(o.output.path);
+  if (o.items.merge) {
+    merge(o, output);
+  } else {
+    answer(o, context, output);
+  }
+  output.commit();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bam::cli::run_tool<McqToolOptions>(
+      {.name = "bam-mcq",
+       .purpose = "multiple choice: ARC, HellaSwag, PIQA and MMLU",
+       .examples = {{"bam-mcq --task arc_easy model.h5 ARC-Easy-Test.jsonl", "Accuracy, by sum and by character."},
+                    {"bam-mcq --task mmlu --shots 5 --shots-from dev.jsonl model.h5 test.jsonl",
+                     "By subject, with five examples."},
+                    {"bam-mcq --task piqa --labels valid-labels.lst model.h5 valid.jsonl", "As PIQA is published."}}},
+      run, argc, argv);
+}
