@@ -1,12 +1,13 @@
 // The passkey task: how far a model finds a number that was hidden in a text; and documents to learn such things from.
 #include <algorithm>
-#include <numeric>
 
 #include "base/log.h"
 #include "cli/progress.h"
 #include "cli/run_tool.h"
 #include "computation_options.h"
 #include "eval/passkey.h"
+#include "eval/passkey_merge.h"
+#include "item_options.h"
 #include "kernels/registry.h"
 #include "passkey_corpus_options.h"
 
@@ -20,7 +21,7 @@ struct PasskeyToolOptions {
   eval::PasskeyTask task;
   Index patience = 0;
   bool dump = false;
-  bool per_item = false;
+  ItemOptions items;
   bool share_prefix = true;
   CorpusOptions corpus;
   ComputationOptions computation;
@@ -28,7 +29,8 @@ struct PasskeyToolOptions {
   cli::TableOptions table;
 
   void declare(cli::OptionTable& options) {
-    options.operands(model, cli::path(), "MODEL", 0, "A checkpoint; - is standard input. Not with --corpus.");
+    options.operands(model, cli::path(), "MODEL", 0,
+                     "A checkpoint; - is standard input. Not with --corpus; tables with --merge.");
     options.group("Task")
         .add("lengths", lengths, cli::list(cli::length()), "TOKENS,...",
              "Lengths of the prompt; 64x is 64 training contexts. As much filler as fits is put in.")
@@ -45,9 +47,7 @@ struct PasskeyToolOptions {
     computation.declare(options).flag("share-prefix", share_prefix,
                                       "Read once what the prompts of a length have in common.");
     output.declare(options);
-    options.group("Instead of the table")
-        .flag("dump", dump, "Write the prompts as JSON lines, and ask the model nothing.")
-        .flag("per-item", per_item, "Write a row for each prompt.");
+    items.declare(options, "prompts").flag("dump", dump, "Write the prompts as JSON lines, and ask the model nothing.");
     corpus.declare(options);
     table.declare(options);
   }
@@ -60,12 +60,24 @@ std::vector<Index> lengths_in_tokens(const PasskeyToolOptions& o, const LoadedMo
 }
 
 void dump(const eval::PasskeyPrompts& prompts, const LoadedModel& loaded, const std::vector<Index>& lengths,
-          io::ByteSink& sink) {
+          const eval::Share& share, io::ByteSink& sink) {
   for (const Index length : lengths) {
     for (Index sample = 0; sample < prompts.task().samples; ++sample) {
+      if (!share.has(sample)) continue;
       sink.write(eval::dump_prompt(prompts.make(length, sample), *loaded.tokenizer) + "\n");
     }
   }
+}
+
+int merge(const PasskeyToolOptions& o) {
+  static const std::vector<io::Column> columns = eval::passkey_item_columns(true);
+  io::OutputFile output(o.output.path);
+  const auto rows = o.items.merged_rows(o.model.front(), {o.model.begin() + 1, o.model.end()}, columns);
+  const bool with_times = !o.table.no_times && have_seconds(rows);
+  io::TableWriter table(output, o.table.format, eval::passkey_columns(with_times), !o.table.no_header);
+  eval::merge_passkey(table, rows, with_times);
+  output.commit();
+  return 0;
 }
 
 int run(const PasskeyToolOptions& o, cli::Context& context) {
@@ -76,8 +88,9 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
     return 0;
   }
   if (o.model.empty()) throw UsageError("MODEL is missing");
+  if (o.items.merge) return merge(o);
   if (o.model.size() > 1) throw UsageError("'" + o.model[1] + "': expected one MODEL");
-  if (o.dump && o.per_item) throw UsageError("--dump, --per-item: expected one of them");
+  if (o.dump && o.items.per_item) throw UsageError("--dump, --per-item: expected one of them");
   eval::PasskeyTask task = o.task;
   task.seed = context.seed;
   io::OutputFile output(o.output.path);
@@ -88,7 +101,7 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   const eval::PasskeyOptions options{o.computation.chunk, o.share_prefix, o.computation.memory_bytes()};
   eval::check_lengths(*loaded.model, prompts, lengths, options);
   if (o.dump) {
-    dump(prompts, loaded, lengths, output);
+    dump(prompts, loaded, lengths, o.items.share, output);
     output.commit();
     return 0;
   }
@@ -96,12 +109,14 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   const eval::PasskeyRun run{task,          o.computation.dtype_name(), o.computation.eps, std::string(backend->name()),
                              loaded.digest, !o.table.no_times};
   const std::vector<io::Column> columns =
-      o.per_item ? eval::passkey_item_columns(run.with_times) : eval::passkey_columns(run.with_times);
+      o.items.per_item ? eval::passkey_item_columns(run.with_times) : eval::passkey_columns(run.with_times);
   io::TableWriter table(output, o.table.format, columns, !o.table.no_header);
 
-  std::vector<Index> samples(static_cast<std::size_t>(task.samples));
-  std::iota(samples.begin(), samples.end(), Index{0});
-  cli::Progress progress({.total = task.samples * std::ssize(lengths), .unit = "prompts"});
+  std::vector<Index> samples;
+  for (Index sample = 0; sample < task.samples; ++sample) {
+    if (o.items.share.has(sample)) samples.push_back(sample);
+  }
+  cli::Progress progress({.total = std::ssize(samples) * std::ssize(lengths), .unit = "prompts"});
   Index begun = 0;
   Index failed_lengths = 0;
   SkipCounts skipped;
@@ -109,10 +124,10 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
     const auto items = eval::run_passkey(*loaded.model, prompts, length, samples, options, [&](Index done) {
       progress.update(begun + done, std::to_string(length) + " tokens");
     });
-    begun += task.samples;
+    begun += std::ssize(samples);
     for (const eval::PasskeyItem& item : items) skipped += item.skipped;
     progress.clear();
-    (o.per_item ? eval::write_passkey_items : eval::write_passkey)(table, items, run);
+    (o.items.per_item ? eval::write_passkey_items : eval::write_passkey)(table, items, run);
     const bool any = std::any_of(items.begin(), items.end(), [](const eval::PasskeyItem& item) { return item.found; });
     failed_lengths = any ? 0 : failed_lengths + 1;
     if (o.patience > 0 && failed_lengths == o.patience) break;

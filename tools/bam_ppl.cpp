@@ -7,6 +7,8 @@
 #include "cli/run_tool.h"
 #include "computation_options.h"
 #include "eval/perplexity.h"
+#include "eval/rolling.h"
+#include "item_options.h"
 #include "kernels/registry.h"
 
 namespace {
@@ -19,9 +21,11 @@ struct PplOptions {
   Length context{1, true};
   std::optional<Length> bin;
   std::optional<Length> stride;
+  bool rolling = false;
   Index max_tokens = 0;
   eval::BosUse bos = eval::BosUse::automatic;
   text::InputOptions input;
+  ItemOptions items;
   ComputationOptions computation;
   cli::OutputOption output;
   cli::TableOptions table;
@@ -36,6 +40,8 @@ struct PplOptions {
              "Tokens in a bin, each bin a row; auto makes eight bins.")
         .add("stride", stride, cli::optional(cli::length(), "none"), "TOKENS",
              "Slide a window by this many tokens and score every token once, in place of bins by position.")
+        .flag("rolling", rolling,
+              "Score every document by itself, in windows that do not overlap, for perplexities by word and byte.")
         .add("max-tokens", max_tokens, cli::or_word(cli::count(2), "all", 0), "TOKENS",
              "Read no more than the first so many tokens.");
     options.group("Input")
@@ -51,6 +57,7 @@ struct PplOptions {
         .add("field", input.field, cli::text(), "NAME", "The field of a JSON line that is the document.");
     computation.declare(options);
     output.declare(options);
+    items.declare(options, "windows, or documents with --rolling,");
     table.declare(options);
   }
 };
@@ -66,10 +73,74 @@ eval::PerplexityOptions evaluation_options(const PplOptions& o, const LoadedMode
   }
   options.bin = o.bin ? eval::tokens_of(*o.bin, loaded, "--bin") : (options.rule.context + 7) / 8;
   options.chunk = o.computation.chunk;
+  options.share = o.items.share;
+  options.keeps_items = o.items.per_item;
   return options;
 }
 
+std::vector<io::Column> shown(std::vector<io::Column> columns, bool with_times) {
+  if (!with_times) columns.pop_back();
+  return columns;
+}
+
+void merge(const PplOptions& o, io::OutputFile& output) {
+  static const std::vector<io::Column> columns =
+      o.rolling ? eval::rolling_item_columns() : eval::perplexity_item_columns();
+  const std::vector<eval::ItemRow> rows = o.items.merged_rows(o.model, o.files, columns, {"bytes", "stride"});
+  const bool with_times = !o.table.no_times && have_seconds(rows);
+  io::TableWriter table(output, o.table.format,
+                        o.rolling ? shown(eval::rolling_columns(), with_times) : eval::perplexity_columns(with_times),
+                        !o.table.no_header);
+  (o.rolling ? eval::write_rolling : eval::merge_perplexity)(table, rows, with_times);
+}
+
+void check_rolling(const PplOptions& o) {
+  const auto refuse = [](const char* option) {
+    throw UsageError(std::string(option) + ": does not go with --rolling, which has windows of its own");
+  };
+  if (o.stride) refuse("--stride");
+  if (o.bin) refuse("--bin");
+  if (o.max_tokens > 0) refuse("--max-tokens");
+  if (!eval::uses_bos(o.bos)) {
+    throw UsageError("--bos: with --rolling the first token of a document is scored after BOS, expected auto or yes");
+  }
+}
+
+void roll(const PplOptions& o, const LoadedModel& loaded, const std::string& device,
+          const std::vector<std::string>& files, io::OutputFile& output) {
+  const eval::RollingOptions options{.context = eval::tokens_of(o.context, loaded, "--context"),
+                                     .chunk = o.computation.chunk,
+                                     .memory_bytes = o.computation.memory_bytes(),
+                                     .share = o.items.share,
+                                     .input = o.input};
+  const eval::RollingRun run{options.context, o.computation.dtype_name(), format_real(o.computation.eps), device,
+                             loaded.digest};
+  const bool with_times = !o.table.no_times;
+  cli::Progress progress({.unit = "documents", .rate_unit = "tokens"});
+  std::vector<eval::ItemRow> rows;
+  Index tokens = 0;
+  o.computation.report(eval::evaluate_rolling(loaded, files, options, [&](const eval::RollingDocument& document) {
+    rows.push_back(eval::rolling_item_row(document, run, with_times));
+    tokens += document.tokens;
+    progress.update(std::ssize(rows), tokens);
+  }));
+  progress.clear();
+  if (rows.empty()) throw Error("--task: no document is in this share");
+  if (tokens == 0) throw Error(io::input_name(files.front()) + ": no token in its documents");
+  io::TableWriter table(output, o.table.format,
+                        shown(o.items.per_item ? eval::rolling_item_columns() : eval::rolling_columns(), with_times),
+                        !o.table.no_header);
+  (o.items.per_item ? eval::write_items : eval::write_rolling)(table, rows, with_times);
+}
+
 int run(const PplOptions& o, cli::Context& context) {
+  if (o.items.merge) {
+    io::OutputFile merged(o.output.path);
+    merge(o, merged);
+    merged.commit();
+    return 0;
+  }
+  if (o.rolling) check_rolling(o);
   if (o.stride && o.bin) throw UsageError("--bin: does not go with --stride, which scores no bins");
   const std::vector<std::string> files = o.files.empty() ? std::vector<std::string>{"-"} : o.files;
   if (std::count(files.begin(), files.end(), "-") + (o.model == "-") > 1) {
@@ -78,6 +149,12 @@ int run(const PplOptions& o, cli::Context& context) {
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
   const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype, o.computation.eps);
+  if (o.rolling) {
+    log::info(loaded.name + " on " + backend->describe());
+    roll(o, loaded, std::string(backend->name()), files, output);
+    output.commit();
+    return 0;
+  }
   const eval::PerplexityOptions options = evaluation_options(o, loaded);
   eval::TokenSource source(loaded, {files, o.input, o.bos, o.max_tokens});
   log::info(loaded.name + " on " + backend->describe());
@@ -98,8 +175,15 @@ int run(const PplOptions& o, cli::Context& context) {
                           .model = loaded.digest,
                           .seconds = {}};
   if (!o.table.no_times) run.seconds = progress.elapsed_s();
-  io::TableWriter table(output, o.table.format, eval::perplexity_columns(!o.table.no_times), !o.table.no_header);
-  eval::write_perplexity(table, result, run);
+  const bool with_times = !o.table.no_times;
+  if (o.items.per_item) {
+    io::TableWriter table(output, o.table.format, shown(eval::perplexity_item_columns(), with_times),
+                          !o.table.no_header);
+    eval::write_items(table, eval::perplexity_item_rows(result, run), with_times);
+  } else {
+    io::TableWriter table(output, o.table.format, eval::perplexity_columns(with_times), !o.table.no_header);
+    eval::write_perplexity(table, result, run);
+  }
   output.commit();
   return 0;
 }
@@ -115,6 +199,8 @@ int main(int argc, char** argv) {
                      "Beyond it: a row for each training context."},
                     {"bam-ppl --stride 256 --context 512 model.h5 book.txt",
                      "One number for a text, every token with at least 256 before it."},
+                    {"bam-ppl --rolling --context 512 --input lines model.h5 pages.txt",
+                     "By word and by byte, each line a document."},
                     {"bam-train train.tok.zst -o - | bam-ppl - held.tok.zst", "Straight out of training."}}},
       run, argc, argv);
 }

@@ -42,6 +42,7 @@ class Sequence {
 struct WindowBatch {
   Index capacity = 0;
   std::vector<TokenWindow> windows;
+  std::vector<Index> numbers;
   Batch rows;
 
   WindowBatch(Index texts, Index row_tokens) : capacity(row_tokens) {
@@ -52,6 +53,7 @@ struct WindowBatch {
 
   void clear() {
     windows.clear();
+    numbers.clear();
     const auto size = static_cast<std::size_t>(rows.windows * capacity);
     rows.ids.assign(size, 0);
     rows.targets.assign(size, kNotScored);
@@ -60,7 +62,7 @@ struct WindowBatch {
 
   bool is_full() const { return std::ssize(windows) == rows.windows; }
 
-  void add(const TokenWindow& window, const Sequence& sequence, std::int32_t bos_id) {
+  void add(Index number, const TokenWindow& window, const Sequence& sequence, std::int32_t bos_id) {
     const auto row = windows.size() * static_cast<std::size_t>(capacity);
     const auto inputs = static_cast<std::size_t>(window.end - 1 - window.begin);
     for (std::size_t t = 0; t < inputs; ++t) {
@@ -71,6 +73,7 @@ struct WindowBatch {
     mark_documents(std::span(rows.ids).subspan(row, inputs), bos_id, 0, 0,
                    std::span(rows.first_key).subspan(row, inputs));
     windows.push_back(window);
+    numbers.push_back(number);
   }
 };
 
@@ -88,8 +91,8 @@ class Evaluation {
   }
 
   bool is_full() const { return batch_.is_full(); }
-  void add(const TokenWindow& window, const Sequence& sequence) {
-    batch_.add(window, sequence, loaded_.tokenizer_header.bos_id);
+  void add(Index number, const TokenWindow& window, const Sequence& sequence) {
+    batch_.add(number, window, sequence, loaded_.tokenizer_header.bos_id);
   }
 
   void score() {
@@ -105,7 +108,7 @@ class Evaluation {
                               : reader_->read(rows.ids, rows.first_key, rows.targets);
     result_.skipped += reader_->take_counts();
     for (std::size_t w = 0; w < batch_.windows.size(); ++w) {
-      add_scores(scores, w * static_cast<std::size_t>(batch_.capacity), size);
+      add_scores(batch_.numbers[w], scores, w * static_cast<std::size_t>(batch_.capacity), size);
     }
     batch_.clear();
   }
@@ -120,23 +123,38 @@ class Evaluation {
   }
 
   // Of the window whose row begins at `row`.
-  void add_scores(const Scores& scores, std::size_t row, std::size_t size) {
-    add_range(result_.all, scores, row, size);
-    for (PerplexityBin& each : result_.bins) add_range(each, scores, row, size);
+  void add_scores(Index window, const Scores& scores, std::size_t row, std::size_t size) {
+    add(result_.all, range(result_.all, scores, row, size));
+    for (std::size_t b = 0; b < result_.bins.size(); ++b) {
+      PerplexityItem item = range(result_.bins[b], scores, row, size);
+      item.window = window;
+      item.bin = static_cast<Index>(b);
+      add(result_.bins[b], item);
+      if (options_.keeps_items) result_.items.push_back(item);
+    }
+    if (!options_.keeps_items || !result_.bins.empty()) return;
+    PerplexityItem item = range(result_.all, scores, row, size);
+    item.window = window;
+    result_.items.push_back(item);
   }
 
-  void add_range(PerplexityBin& into, const Scores& scores, std::size_t row, std::size_t size) {
+  PerplexityItem range(const PerplexityBin& bin, const Scores& scores, std::size_t row, std::size_t size) const {
     const Batch& rows = batch_.rows;
-    double sum = 0;
-    Index count = 0;
-    const std::size_t end = std::min(row + static_cast<std::size_t>(into.to), size);
-    for (std::size_t i = row + static_cast<std::size_t>(into.from - 1); i < end; ++i) {
+    PerplexityItem item;
+    if (bytes_) item.bytes = 0;
+    const std::size_t end = std::min(row + static_cast<std::size_t>(bin.to), size);
+    for (std::size_t i = row + static_cast<std::size_t>(bin.from - 1); i < end; ++i) {
       if (rows.targets[i] == kNotScored) continue;
-      sum += scores.nll_nats[i];
-      ++count;
-      if (bytes_) *into.bytes += (*bytes_)(rows.targets[i], rows.ids[i]);
+      item.nll_nats += scores.nll_nats[i];
+      ++item.tokens;
+      if (bytes_) *item.bytes += (*bytes_)(rows.targets[i], rows.ids[i]);
     }
-    into.nll_nats.add_group(sum, count);
+    return item;
+  }
+
+  static void add(PerplexityBin& bin, const PerplexityItem& item) {
+    bin.nll_nats.add_group(item.nll_nats, item.tokens);
+    if (item.bytes) bin.bytes = bin.bytes.value_or(0) + *item.bytes;
   }
 
   const LoadedModel& loaded_;
@@ -162,14 +180,18 @@ PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& sou
     sequence.hold(wanted.begin, wanted.end);
     const std::optional<TokenWindow> window = rule.at(k, sequence.end());
     if (!window) break;
-    evaluation.add(*window, sequence);
     scored_end = window->end;
+    if (!options.share.has(k)) continue;
+    evaluation.add(k, *window, sequence);
     if (!evaluation.is_full()) continue;
     evaluation.score();
     if (progress) progress(evaluation.result().all.nll_nats.count());
   }
   evaluation.score();
   PerplexityResult& result = evaluation.result();
+  if (result.all.nll_nats.count() == 0 && scored_end > 0) {
+    throw Error("--task: " + source.name() + " has no window in this share");
+  }
   if (result.all.nll_nats.count() == 0) {
     const Index needed = rule.slides() ? 2 : rule.context + 1;
     throw Error(source.name() + ": " + std::to_string(source.tokens()) + " tokens, expected at least " +

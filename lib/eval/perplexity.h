@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "eval/item_rows.h"
 #include "eval/statistics.h"
 #include "eval/token_source.h"
 #include "eval/windows.h"
@@ -16,6 +17,17 @@ struct PerplexityOptions {
   WindowRule rule;
   Index bin = 0;  // by position: ids in a bin
   Index chunk = kDefaultChunk;
+  Share share = {};  // of the windows
+  bool keeps_items = false;
+};
+
+// What one window adds to one bin; sliding windows have one bin.
+struct PerplexityItem {
+  Index window = 0;
+  Index bin = 0;  // from 0
+  Index tokens = 0;
+  double nll_nats = 0;
+  std::optional<Index> bytes;
 };
 
 // Scores of the ids that had from - 1 < p <= to ids of their window before them.
@@ -29,8 +41,9 @@ struct PerplexityBin {
 struct PerplexityResult {
   std::vector<PerplexityBin> bins;  // by position; none when sliding
   PerplexityBin all;
-  Index left_out = 0;  // ids behind the last full window
-  SkipCounts skipped;  // of attention
+  Index left_out = 0;                 // ids behind the last full window
+  SkipCounts skipped;                 // of attention
+  std::vector<PerplexityItem> items;  // where they are kept, window by window
 };
 
 // Throws Error for data that holds no window, and for windows that do not fit in memory_bytes (before anything is
@@ -50,5 +63,10 @@ struct PerplexityRun {
 // A row for each bin, then one for all.
 std::vector<io::Column> perplexity_columns(bool with_times);
 void write_perplexity(io::TableWriter& table, const PerplexityResult& result, const PerplexityRun& run);
+
+// The items as a table, and the table of tables of items.
+std::vector<io::Column> perplexity_item_columns();
+std::vector<ItemRow> perplexity_item_rows(const PerplexityResult& result, const PerplexityRun& run);
+void merge_perplexity(io::TableWriter& table, const std::vector<ItemRow>& items, bool with_times);
 
 }  // namespace bam::eval

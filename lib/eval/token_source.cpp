@@ -1,43 +1,13 @@
 #include "eval/token_source.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <optional>
 
 #include "base/error.h"
+#include "eval/peeked_source.h"
 
 namespace bam::eval {
-namespace {
-
-constexpr std::string_view kShardMagic = "\x50\x2A\x4D\x18";
-
-// The bytes taken to see what a file is, then the rest.
-class PeekedSource : public io::ByteSource {
- public:
-  PeekedSource(std::unique_ptr<io::ByteSource> rest, Index bytes)
-      : ByteSource(rest->name()), peeked_(static_cast<std::size_t>(bytes), '\0'), rest_(std::move(rest)) {
-    peeked_.resize(static_cast<std::size_t>(rest_->read_full(peeked_)));
-  }
-
-  const std::string& peeked() const { return peeked_; }
-
-  Index read(std::span<char> buffer) override {
-    if (position_ == peeked_.size()) return rest_->read(buffer);
-    const std::size_t count = std::min(buffer.size(), peeked_.size() - position_);
-    std::memcpy(buffer.data(), peeked_.data() + position_, count);
-    position_ += count;
-    return static_cast<Index>(count);
-  }
-
- private:
-  std::string peeked_;
-  std::size_t position_ = 0;
-  std::unique_ptr<io::ByteSource> rest_;
-};
-
-}  // namespace
-
 struct TokenSource::State {
   State(const LoadedModel& model, TokenInput what) : loaded(model), input(std::move(what)) {}
 
