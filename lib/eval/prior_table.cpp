@@ -69,7 +69,7 @@ std::vector<io::Column> prior_columns() {
     columns.push_back({"ln_z" + suffix, ColumnType::real});
     columns.push_back({"entropy" + suffix, ColumnType::real});
   }
-  columns.push_back({"eps", ColumnType::real});
+  columns.push_back({"window_eps", ColumnType::real});
   columns.push_back({"context", ColumnType::integer});
   columns.push_back({"model", ColumnType::text});
   return columns;
@@ -89,13 +89,13 @@ void write_priors(io::TableWriter& table, const ModelPriors& priors, const Prior
               : io::Cell(priors.ssmax_scale[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)]));
       // An untrained model has no context: nothing is beyond it.
       const Index context = priors.config.context > 0 ? priors.config.context : keys;
-      add_summary(row, summarize_prior(prior, keys, 1, context, view.eps));
+      add_summary(row, summarize_prior(prior, keys, 1, context, view.window_eps));
       if (priors.config.ssmax == Ssmax::full) {
-        add_summary(row, summarize_prior(prior, keys, priors.factor(layer, head, keys), context, view.eps));
+        add_summary(row, summarize_prior(prior, keys, priors.factor(layer, head, keys), context, view.window_eps));
       } else {
         row.resize(row.size() + 7);
       }
-      row.insert(row.end(), {view.eps, priors.config.context, view.model});
+      row.insert(row.end(), {view.window_eps, priors.config.context, view.model});
       table.row(row);
     });
   }

@@ -10,7 +10,7 @@ namespace bam::eval {
 struct PriorView {
   std::string model;           // its digest
   std::vector<Index> lengths;  // visible keys
-  double eps = 1e-3;           // of the effective window
+  double window_eps = 1e-3;    // of the effective window
 };
 
 // The model's prior of a head as it is told: nope is uniform, whatever its shape says.

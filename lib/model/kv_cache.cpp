@@ -99,6 +99,19 @@ Reader::Range Reader::scored_range(std::span<const std::int32_t> targets, Index 
 
 Scores Reader::read(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
                     std::span<const std::int32_t> targets) {
+  const Range scored = scored_range(targets, static_cast<Index>(ids.size()) / texts_);
+  run_layers(ids, first_key, scored, nullptr);
+  return score(scored, targets);
+}
+
+void Reader::observe(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
+                     const AttentionObserver& observer) {
+  if (texts_ != 1) throw Error("reader: made for " + std::to_string(texts_) + " texts, one can be observed");
+  run_layers(ids, first_key, {0, static_cast<Index>(ids.size())}, &observer);
+}
+
+void Reader::run_layers(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key, Range last_queries,
+                        const AttentionObserver* observer) {
   const auto n = static_cast<Index>(ids.size()) / texts_;
   const bool whole = length_ == 0 && n == capacity_;
   if (n < 1 || n > chunk_ || length_ + n > capacity_ || (texts_ > 1 && !whole)) {
@@ -113,13 +126,11 @@ Scores Reader::read(std::span<const std::int32_t> ids, std::span<const std::int3
   backend.embedding_forward({TensorView{ids_.view().data, DType::i32, {texts_, n}}, model_.views().token_embedding,
                              tables_.sinusoidal(),
                              rows(x_.view(), 0, texts_ * n).as({texts_, n, model_.config().dim})});
-  const Range scored = scored_range(targets, n);
   for (Index layer = 0; layer < model_.config().layers; ++layer) {
     const bool last = layer + 1 == model_.config().layers;
-    run_layer(layer, n, last ? scored : Range{0, n}, first_key);
+    run_layer(layer, n, last ? last_queries : Range{0, n}, first_key, observer);
   }
   length_ += n;
-  return score(scored, targets);
 }
 
 // The bounds of all keys read so far, brought up to date with the n of this chunk; empty where nothing may be skipped.
@@ -151,7 +162,8 @@ void Reader::count_pairs(Index layer, Range queries, std::span<const std::int32_
   for (std::size_t head = 0; head < shares.size(); ++head) counts_.skipped[i][head] += shares[head] * visible;
 }
 
-void Reader::run_layer(Index layer, Index n, Range queries, std::span<const std::int32_t> all_first_keys) {
+void Reader::run_layer(Index layer, Index n, Range queries, std::span<const std::int32_t> all_first_keys,
+                       const AttentionObserver* observer) {
   const ModelConfig& config = model_.config();
   const Layer& cache = layers_[static_cast<std::size_t>(layer)];
   const auto at = [&](const Tensor& tensor, Index first, Index count) {
@@ -165,6 +177,10 @@ void Reader::run_layer(Index layer, Index n, Range queries, std::span<const std:
   project_qkv(model_, layer,
               {x, rows(norm_.view(), 0, texts_ * n), rows(rstd_.view(), 0, texts_ * n), heads_view(q_),
                at(cache.k, length_, n), at(cache.v, length_, n), tables_.rotary(), queries.first});
+  if (observer != nullptr) {
+    (*observer)({layer, length_, heads_view(q_), at(cache.k, 0, length_ + n), tables_.prior(layer)});
+    if (layer + 1 == config.layers) return;  // nothing reads what would follow
+  }
   ConstTensorView bounds = bound_keys(layer, n);
   if (queries.count == 0) return;
   const Index visible = length_ + queries.first + queries.count;

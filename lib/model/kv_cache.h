@@ -2,6 +2,7 @@
 // Memory grows linearly with length. Scores are those of one pass over the whole text, whatever the chunks.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,17 @@ struct Scores {
   std::vector<double> nll_nats;   // 0 where not scored
   std::vector<std::int32_t> hit;  // 1: the target has the largest logit, no ties
 };
+
+// What a layer's attention is about to read, on the device and valid during the call: the queries of a chunk, and the
+// keys up to its end.
+struct AttentionInputs {
+  Index layer = 0;
+  Index first_position = 0;  // of the queries
+  ConstTensorView q;         // [1,n,H,d]
+  ConstTensorView k;         // [1,first_position + n,Hkv,d]
+  ConstTensorView prior;     // [H,distances], empty without
+};
+using AttentionObserver = std::function<void(const AttentionInputs&)>;
 
 class Reader {
  public:
@@ -42,6 +54,10 @@ class Reader {
   Scores read(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
               std::span<const std::int32_t> targets);
 
+  // Reads on likewise, scores nothing, and shows what every layer's attention reads. One text only.
+  void observe(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
+               const AttentionObserver& observer);
+
  private:
   struct Layer {
     Tensor k, v;    // [texts, capacity, Hkv, d]
@@ -53,7 +69,11 @@ class Reader {
     Index count = 0;
   };
   Range scored_range(std::span<const std::int32_t> targets, Index n) const;
-  void run_layer(Index layer, Index n, Range queries, std::span<const std::int32_t> all_first_keys);
+  // Embeds the ids and runs all layers, the last one for these queries alone.
+  void run_layers(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key, Range last_queries,
+                  const AttentionObserver* observer);
+  void run_layer(Index layer, Index n, Range queries, std::span<const std::int32_t> all_first_keys,
+                 const AttentionObserver* observer);
   ConstTensorView bound_keys(Index layer, Index n);
   void count_pairs(Index layer, Range queries, std::span<const std::int32_t> first_key);
   Scores score(Range range, std::span<const std::int32_t> targets);

@@ -1,5 +1,6 @@
 #include "model/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/rng.h"
@@ -49,8 +50,15 @@ void add_layer(Listing& list, const std::string& prefix, const ModelConfig& conf
   list.add(prefix + "w_down", {config.dim, config.ffn}, ParameterRole::matrix);
 }
 
-Index arena_size(const std::vector<ParameterInfo>& infos) {
-  return infos.back().offset + aligned(infos.back().shape.count());
+// Lays out what is held; returns the size of the arena, which is never nothing.
+Index lay_out(std::vector<ParameterInfo>& infos, const ParameterFilter& held) {
+  Index size = 0;
+  for (ParameterInfo& info : infos) {
+    const bool takes_memory = !held || held(info);
+    info.offset = takes_memory ? size : kNotHeld;
+    if (takes_memory) size += aligned(info.shape.count());
+  }
+  return std::max(size, kAlignment);
 }
 
 bool ends_with(const std::string& text, std::string_view end) {
@@ -114,13 +122,14 @@ Index count_parameters(const ModelConfig& config) {
   return total;
 }
 
-ParameterSet::ParameterSet(Backend& backend, const ModelConfig& config, DType dtype)
-    : infos_(list_parameters(config)), arena_(backend, dtype, {arena_size(infos_)}) {
+ParameterSet::ParameterSet(Backend& backend, const ModelConfig& config, DType dtype, const ParameterFilter& held)
+    : infos_(list_parameters(config)), arena_(backend, dtype, {lay_out(infos_, held)}) {
   backend.fill_zero(arena_);
 }
 
 TensorView ParameterSet::operator[](std::size_t index) const {
   const ParameterInfo& info = infos_[index];
+  if (info.offset == kNotHeld) return {};
   auto* start =
       static_cast<char*>(arena_.view().data) + static_cast<std::size_t>(info.offset) * size_of(arena_.view().dtype);
   return {start, arena_.view().dtype, info.shape};

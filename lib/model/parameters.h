@@ -2,6 +2,7 @@
 // moments, so that a step walks arrays that lie alike.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,14 @@ namespace bam {
 
 enum class ParameterRole : std::uint8_t { embedding, matrix, norm, prior_shape, prior_scale, prior_loc, ssmax_scale };
 
+inline constexpr Index kNotHeld = -1;
+
 struct ParameterInfo {
   std::string name;  // "layers/0/wq", as in a checkpoint
   Shape shape;
   ParameterRole role = ParameterRole::matrix;
   bool trainable = true;
-  Index offset = 0;  // elements from the start of the arena
+  Index offset = 0;  // elements from the start of the arena; kNotHeld in a set that leaves it out
 
   bool decays() const { return shape.rank() == 2; }
 };
@@ -28,9 +31,13 @@ std::vector<ParameterInfo> list_parameters(const ModelConfig& config);
 // Elements in all parameters together.
 Index count_parameters(const ModelConfig& config);
 
+// Says which parameters are meant; an empty one means all.
+using ParameterFilter = std::function<bool(const ParameterInfo&)>;
+
 class ParameterSet {
  public:
-  ParameterSet(Backend& backend, const ModelConfig& config, DType dtype);
+  // `held`: those that take memory. The others have empty views, at the places that they have in a full set.
+  ParameterSet(Backend& backend, const ModelConfig& config, DType dtype, const ParameterFilter& held = {});
 
   const std::vector<ParameterInfo>& infos() const { return infos_; }
   TensorView operator[](std::size_t index) const;

@@ -16,6 +16,16 @@ TensorView first_of(const Tensor& tensor, const Shape& shape) {
   return {tensor.view().data, tensor.view().dtype, shape};
 }
 
+// Does a gradient depend on what the first layer's attention hands down?
+bool reaches_bottom(const ParameterSet& gradients) {
+  const std::vector<ParameterInfo>& infos = gradients.infos();
+  return std::any_of(infos.begin(), infos.end(), [](const ParameterInfo& info) {
+    const bool lowest = info.role == ParameterRole::embedding || info.name == "layers/0/wq" ||
+                        info.name == "layers/0/wk" || info.name == "layers/0/wv" || info.name == "layers/0/attn_norm";
+    return lowest && info.offset != kNotHeld;
+  });
+}
+
 }  // namespace
 
 double training_pass_bytes(const ModelConfig& config, Products products, Index windows, Index tokens) {
@@ -81,6 +91,8 @@ TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
   dq_ = real(q_shape);
   dk_ = real(kv_shape);
   dv_ = real(kv_shape);
+  dnorm_weight_ = real({config.dim});
+  backend.fill_zero(dnorm_weight_);
   if (!tables_.prior(0).empty()) dprior_ = real({config.heads, tokens});
 }
 
@@ -149,7 +161,7 @@ LossSum TrainingPass::head(double grad_scale, const ModelParameters* gradients, 
     }
     backend.cross_entropy(loss);
     if (gradients == nullptr) continue;
-    backend.matmul({.a = loss.dlogits, .b = hidden, .c = gradients->lm_head, .transpose_a = true, .accumulate = true});
+    add_weight_gradient(loss.dlogits, hidden, gradients->lm_head);
     backend.matmul({.a = loss.dlogits, .b = head_weight, .c = rows(dnorm_.view(), first, count)});
   }
   LossSum sum;
@@ -176,11 +188,13 @@ LossSum TrainingPass::forward_backward(const Batch& batch, double grad_scale, co
   const TensorView dx = first_rows(dx_, n);
   backend.fill_zero(dx);
   backend.rmsnorm_backward({first_rows(x_, n), model_.views().final_norm, first_rows(final_rstd_, n),
-                            first_rows(dnorm_, n), dx, gradient_views.final_norm});
+                            first_rows(dnorm_, n), dx, norm_gradient(gradient_views.final_norm)});
+  const bool reaches_embedding = reaches_bottom(gradients);
   for (Index layer = model_.config().layers - 1; layer >= 0; --layer) {
     backward_feed_forward(layer, gradient_views);
-    backward_attention(layer, gradient_views);
+    backward_attention(layer, gradient_views, layer == 0 && !reaches_embedding);
   }
+  if (!reaches_embedding) return sum;
   backend.embedding_backward({first_rows(ids_, batch_windows_), dx.as({batch_windows_, tokens_, model_.config().dim}),
                               gradient_views.token_embedding});
   return sum;
@@ -205,16 +219,26 @@ void TrainingPass::backward_feed_forward(Index layer, const ModelParameters& gra
   // act holds its own gradient until swiglu_backward replaces it by the activation, recomputed.
   backend.matmul({.a = dy, .b = weights.w_down, .c = act});
   backend.swiglu_backward({first_rows(a.gate, n), first_rows(a.up, n), act, dgate, dup, act});
-  backend.matmul({.a = dy, .b = act, .c = out.w_down, .transpose_a = true, .accumulate = true});
-  backend.matmul({.a = dgate, .b = input, .c = out.w_gate, .transpose_a = true, .accumulate = true});
-  backend.matmul({.a = dup, .b = input, .c = out.w_up, .transpose_a = true, .accumulate = true});
+  add_weight_gradient(dy, act, out.w_down);
+  add_weight_gradient(dgate, input, out.w_gate);
+  add_weight_gradient(dup, input, out.w_up);
   backend.matmul({.a = dgate, .b = weights.w_gate, .c = dinput});
   backend.matmul({.a = dup, .b = weights.w_up, .c = dinput, .accumulate = true});
-  backend.rmsnorm_backward(
-      {first_rows(a.x_mid, n), model_.views().layers[i].ffn_norm, first_rows(a.ffn_rstd, n), dinput, dx, out.ffn_norm});
+  backend.rmsnorm_backward({first_rows(a.x_mid, n), model_.views().layers[i].ffn_norm, first_rows(a.ffn_rstd, n),
+                            dinput, dx, norm_gradient(out.ffn_norm)});
 }
 
-void TrainingPass::backward_attention(Index layer, const ModelParameters& gradients) {
+void TrainingPass::add_weight_gradient(ConstTensorView dy, ConstTensorView x, TensorView gradient) {
+  if (gradient.empty()) return;
+  model_.backend().matmul({.a = dy, .b = x, .c = gradient, .transpose_a = true, .accumulate = true});
+}
+
+// A few numbers that the op always writes: where nobody wants them they go aside.
+TensorView TrainingPass::norm_gradient(TensorView gradient) const {
+  return gradient.empty() ? dnorm_weight_.view() : gradient;
+}
+
+void TrainingPass::backward_attention(Index layer, const ModelParameters& gradients, bool ends_here) {
   Backend& backend = model_.backend();
   const auto i = static_cast<std::size_t>(layer);
   const LayerActivations& a = layers_[i];
@@ -231,7 +255,7 @@ void TrainingPass::backward_attention(Index layer, const ModelParameters& gradie
       as_product(model_, dx, dx_product_.view().empty() ? TensorView{} : first_rows(dx_product_, n));
   const TensorView attended = first_rows(a.attended_product.view().empty() ? a.attended : a.attended_product, b);
   const TensorView dattended = first_rows(dattended_, b);
-  backend.matmul({.a = dy, .b = flat(attended), .c = out.wo, .transpose_a = true, .accumulate = true});
+  add_weight_gradient(dy, flat(attended), out.wo);
   backend.matmul({.a = dy, .b = weights.wo, .c = flat(dattended)});
 
   const bool learns_prior = model_.config().has_prior_parameters();
@@ -261,6 +285,7 @@ void TrainingPass::backward_attention(Index layer, const ModelParameters& gradie
         {own.prior_shape, own.prior_scale, own.prior_loc, dprior, config.train_shape ? out.prior_shape : TensorView{},
          config.train_scale ? out.prior_scale : TensorView{}, config.train_loc ? out.prior_loc : TensorView{}});
   }
+  if (ends_here) return;
   const ConstTensorView rotary = tables_.rotary();
   if (!rotary.empty()) {
     backend.rotary({dq, rotary, true});
@@ -275,12 +300,12 @@ void TrainingPass::backward_attention(Index layer, const ModelParameters& gradie
     const TensorView rounded =
         dhead_product_.view().empty() ? TensorView{} : first_of(dhead_product_, p.gradient.shape);
     const ConstTensorView gradient = flat(as_product(model_, p.gradient, rounded));
-    backend.matmul({.a = gradient, .b = input, .c = p.dweight, .transpose_a = true, .accumulate = true});
+    add_weight_gradient(gradient, input, p.dweight);
     backend.matmul({.a = gradient, .b = p.weight, .c = dinput, .accumulate = accumulate});
     accumulate = true;
   }
   backend.rmsnorm_backward(
-      {first_rows(a.x_in, n), own.attn_norm, first_rows(a.attn_rstd, n), dinput, dx, out.attn_norm});
+      {first_rows(a.x_in, n), own.attn_norm, first_rows(a.attn_rstd, n), dinput, dx, norm_gradient(out.attn_norm)});
 }
 
 }  // namespace bam

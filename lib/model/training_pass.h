@@ -14,6 +14,13 @@ namespace bam {
 struct LossSum {
   double nll_nats = 0;  // over the scored targets
   Index targets = 0;
+
+  LossSum& operator+=(const LossSum& other) {
+    nll_nats += other.nll_nats;
+    targets += other.targets;
+    return *this;
+  }
+  double mean() const { return targets > 0 ? nll_nats / static_cast<double>(targets) : 0.0; }
 };
 
 // Bytes of activations for windows x tokens.
@@ -27,7 +34,8 @@ class TrainingPass {
   // Loss alone. `logits` [windows x tokens, V] real receives the logits unless it is empty.
   LossSum forward(const Batch& batch, TensorView logits = {});
 
-  // Adds the gradient of grad_scale x (sum of the nll) to `gradients` (a ParameterSet of the real type). With
+  // Adds the gradient of grad_scale x (sum of the nll) to `gradients` (a ParameterSet of the real type). Of parameters
+  // that the set does not hold nothing is computed, and the pass ends where none below is held. With
   // grad_scale = 1 / targets of the whole step, micro-batches of any size add up to the mean over all targets.
   LossSum forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients);
 
@@ -45,9 +53,10 @@ class TrainingPass {
   void upload(const Batch& batch);
   void forward_layers();
   LossSum head(double grad_scale, const ModelParameters* gradients, TensorView logits);
-  void backward_layers(const ModelParameters& gradients);
   void backward_feed_forward(Index layer, const ModelParameters& gradients);
-  void backward_attention(Index layer, const ModelParameters& gradients);
+  void backward_attention(Index layer, const ModelParameters& gradients, bool ends_here);
+  void add_weight_gradient(ConstTensorView dy, ConstTensorView x, TensorView gradient);
+  TensorView norm_gradient(TensorView gradient) const;
 
   Model& model_;
   Index windows_, tokens_;
@@ -57,7 +66,7 @@ class TrainingPass {
   Tensor x_, final_rstd_, final_in_;
   Tensor ids_, targets_, first_key_;
   Tensor ffn_act_, logits_, dlogits_, nll_;
-  Tensor dx_, dx_product_, dnorm_, dgate_, dup_, dattended_, dq_, dk_, dv_, dprior_, dhead_product_;
+  Tensor dx_, dx_product_, dnorm_, dgate_, dup_, dattended_, dq_, dk_, dv_, dprior_, dhead_product_, dnorm_weight_;
 };
 
 }  // namespace bam

@@ -14,6 +14,8 @@ namespace {
 // Shares of all queries below which a head has no other distance than one.
 constexpr double kPointRest = 1e-9;
 constexpr double kTieBic = 2;
+constexpr double kNormal975 = 1.959963984540054;
+constexpr double kMisfit = 0.1;  // of ks
 
 bool wanted(const PriorFamily& family, const FitOptions& options) {
   const auto& names = options.families;
@@ -182,7 +184,7 @@ void add_errors(FamilyFit& fit, const detail::SmallMatrix& c, const std::vector<
     const double both = by_shape * c(0, 0) + by_scale * c(0, scale);
     if (variance > 0 && c(0, 0) > 0) fit.correlation = both / std::sqrt(variance * c(0, 0));
   }
-  fit.alpha_se = std::exp(-fit.point.scale / shape) * std::sqrt(std::max(0.0, variance));
+  fit.alpha_se = fit.alpha() * std::sqrt(std::max(0.0, variance));
   if (free.back() == 2) fit.mu_se = std::sqrt(c(free.size() - 1, free.size() - 1));
 }
 
@@ -232,12 +234,12 @@ bool is_point(const DistanceCounts& counts) {
 
 std::string verdict_of(const HeadFit& head) {
   const FamilyFit& best = head.families[head.best];
+  if (best.ks > kMisfit) return "misfit";
   if (best.parameters == 0) return "uniform";
   if (best.at_edge) return "edge";
   if (!best.alpha_se) return "trade-off";
-  const double alpha = std::exp(-best.point.scale / best.point.shape);
   const bool wide_beta = best.beta_se && *best.beta_se > 0.25 * std::max(1.0, std::abs(best.point.shape));
-  const bool wide_alpha = *best.alpha_se > 0.5 * alpha;
+  const bool wide_alpha = *best.alpha_se > 0.5 * best.alpha();
   const bool one = best.correlation && std::abs(*best.correlation) > 0.99;
   if (wide_beta || wide_alpha || one) return "trade-off";
   if (head.runner_up && head.families[*head.runner_up].bic - best.bic < kTieBic) return "tied";
@@ -258,6 +260,21 @@ const std::vector<PriorFamily>& prior_families() {
 
 HeadPrior FamilyFit::prior() const {
   return {point.shape, point.scale, loc_of_mu(point.mu)};
+}
+
+double FamilyFit::alpha() const {
+  return std::exp(-point.scale / point.shape);
+}
+
+std::optional<FamilyFit::Interval> FamilyFit::beta_interval() const {
+  if (!beta_se) return std::nullopt;
+  return Interval{point.shape - kNormal975 * *beta_se, point.shape + kNormal975 * *beta_se};
+}
+
+std::optional<FamilyFit::Interval> FamilyFit::alpha_interval() const {
+  if (!alpha_se) return std::nullopt;
+  const double factor = std::exp(kNormal975 * *alpha_se / alpha());
+  return Interval{alpha() / factor, alpha() * factor};
 }
 
 HeadFit fit_head(const DistanceCounts& counts, const std::vector<DistanceCounts>& groups, const FitOptions& options) {

@@ -51,6 +51,15 @@ struct FamilyFit {
   ErrorKind errors = ErrorKind::fisher;
 
   HeadPrior prior() const;
+  double alpha() const;  // not for the uniform family
+
+  // Of 95 %, where there is a standard error; alpha's is even in ln alpha, since its estimate is skewed.
+  struct Interval {
+    double low = 0;
+    double high = 0;
+  };
+  std::optional<Interval> beta_interval() const;
+  std::optional<Interval> alpha_interval() const;
 };
 
 // What can be said at all.
@@ -60,6 +69,7 @@ struct FamilyFit {
 //               or their estimates almost one (correlation beyond 0.99)
 //   edge        the likelihood still rises at a bound: a power law, or no limit at all
 //   uniform     no prior does better than none
+//   misfit      the best family is still far from what was seen: more than 0.1 in the distribution function
 //   point       all mass at one distance: any prior that is narrow enough; the one given leaves 1e-3 elsewhere
 //   no-data     no query with two visible keys
 //   not-finite  weights that are negative, infinite or not a number

@@ -17,14 +17,27 @@ constexpr std::array<std::array<std::size_t, 2>, 6> kPairs = {{{0, 0}, {0, 1}, {
 
 }  // namespace
 
+void DistanceCounts::grow(std::size_t visible) {
+  if (mass_.size() >= visible) return;
+  mass_.resize(visible, 0.0);
+  scaled_.resize(visible, 0.0);
+  queries_.resize(visible + 1, 0.0);
+}
+
+void DistanceCounts::add_one(Index visible, Index distance, double weight) {
+  if (visible < 2) return;
+  grow(static_cast<std::size_t>(visible));
+  mass_[static_cast<std::size_t>(distance)] += weight;
+  scaled_[static_cast<std::size_t>(distance)] += factor(visible) * weight;
+  queries_[static_cast<std::size_t>(visible)] += weight;
+  total_ += weight;
+  finite_ = finite_ && std::isfinite(weight) && weight >= 0;
+}
+
 void DistanceCounts::add(std::span<const double> weights, double queries) {
   const std::size_t visible = weights.size();
   if (visible < 2) return;
-  if (mass_.size() < visible) {
-    mass_.resize(visible, 0.0);
-    scaled_.resize(visible, 0.0);
-    queries_.resize(visible + 1, 0.0);
-  }
+  grow(visible);
   const double z = factor(static_cast<Index>(visible));
   double sum = 0;
   for (std::size_t t = 0; t < visible; ++t) {
@@ -39,13 +52,13 @@ void DistanceCounts::add(std::span<const double> weights, double queries) {
 }
 
 void DistanceCounts::add(const DistanceCounts& other) {
-  const auto grow = [](std::vector<double>& to, const std::vector<double>& from) {
+  const auto add_to = [](std::vector<double>& to, const std::vector<double>& from) {
     if (to.size() < from.size()) to.resize(from.size(), 0.0);
     for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
   };
-  grow(mass_, other.mass_);
-  grow(scaled_, other.scaled_);
-  grow(queries_, other.queries_);
+  add_to(mass_, other.mass_);
+  add_to(scaled_, other.scaled_);
+  add_to(queries_, other.queries_);
   total_ += other.total_;
   finite_ = finite_ && other.finite_;
 }

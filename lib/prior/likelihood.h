@@ -28,6 +28,8 @@ class DistanceCounts {
   // are taken up too, and make is_finite() false.
   void add(std::span<const double> weights, double queries = 1);
   void add(const DistanceCounts& other);
+  // `weight` queries that look at one distance alone.
+  void add_one(Index visible, Index distance, double weight);
 
   double factor(Index visible) const { return ssmax_ ? *ssmax_ * std::log(static_cast<double>(visible)) : 1; }
   bool has_ssmax() const { return ssmax_.has_value(); }
@@ -40,6 +42,8 @@ class DistanceCounts {
   const std::vector<double>& queries() const { return queries_; }  // by visible keys, [longest + 1]
 
  private:
+  void grow(std::size_t visible);
+
   std::optional<double> ssmax_;
   std::vector<double> mass_, scaled_, queries_;
   double total_ = 0;

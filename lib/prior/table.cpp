@@ -1,94 +1,34 @@
 #include "prior/table.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "base/error.h"
+#include "io/table_reader.h"
 
 namespace bam {
 namespace {
 
-constexpr Index kMostTableBytes = Index{1} << 28;
+// Far above any model: what is really there is said by arrange_priors.
+constexpr Index kMostPlaces = Index{1} << 20;
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
-double parse_cell(std::string_view text, const std::string& where) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw Error(where + "'" + std::string(text) + "' is not a number, expected one");
-  }
+double finite(const io::TableReader& table, std::size_t column) {
+  const double value = table.real(column);
+  if (!std::isfinite(value)) table.fail("'" + std::string(table.text(column)) + "' is not finite, expected a number");
   return value;
-}
-
-Index parse_place(std::string_view text, const std::string& where) {
-  const double value = parse_cell(text, where);
-  if (value < 0 || value > 1e6 || value != std::floor(value)) {
-    throw Error(where + "'" + std::string(text) + "' is not a layer or head, expected 0, 1, ...");
-  }
-  return static_cast<Index>(value);
-}
-
-struct Columns {
-  std::array<std::size_t, 5> at{};
-  std::optional<std::size_t> best;
-  std::size_t width = 0;
-};
-
-Columns read_header(std::string_view line, const std::string& name) {
-  constexpr std::array<std::string_view, 5> kNames = {"layer", "head", "shape", "scale", "loc"};
-  const auto names = split(line, '\t');
-  const auto find = [&](std::string_view wanted) -> std::optional<std::size_t> {
-    const auto at = std::find(names.begin(), names.end(), wanted);
-    if (at == names.end()) return std::nullopt;
-    return static_cast<std::size_t>(at - names.begin());
-  };
-  Columns columns{.best = find("best"), .width = names.size()};
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    const auto at = find(kNames[i]);
-    if (!at) {
-      throw Error(name + ":1: no column '" + std::string(kNames[i]) +
-                  "', expected a tab-separated table with layer, head, shape, scale, loc");
-    }
-    columns.at[i] = *at;
-  }
-  return columns;
 }
 
 }  // namespace
 
 std::vector<PriorRow> read_prior_rows(io::ByteSource& source) {
-  const std::string text = io::read_all(source, kMostTableBytes);
-  const std::string& name = source.name();
-  if (text.empty()) throw Error(name + ": empty, expected a table of priors");
-  auto lines = split(text, '\n');
-  if (lines.back().empty()) lines.pop_back();
-  const Columns columns = read_header(lines.front(), name);
+  io::TableReader table(source, {"layer", "head", "shape", "scale", "loc"}, {"best"});
   std::vector<PriorRow> rows;
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    const std::string where = name + ":" + std::to_string(i + 1) + ": ";
-    const auto cells = split(lines[i], '\t');
-    if (cells.size() != columns.width) {
-      throw Error(where + std::to_string(cells.size()) + " cells, expected " + std::to_string(columns.width));
-    }
-    if (columns.best && cells[*columns.best] != "yes") continue;
-    rows.push_back({.layer = parse_place(cells[columns.at[0]], where),
-                    .head = parse_place(cells[columns.at[1]], where),
-                    .prior = {.shape = parse_cell(cells[columns.at[2]], where),
-                              .scale = parse_cell(cells[columns.at[3]], where),
-                              .loc = parse_cell(cells[columns.at[4]], where)},
-                    .line = static_cast<Index>(i + 1)});
+  while (table.next()) {
+    if (table.has(5) && table.text(5) != "yes") continue;
+    rows.push_back({.layer = table.index(0, 0, kMostPlaces),
+                    .head = table.index(1, 0, kMostPlaces),
+                    .prior = {.shape = finite(table, 2), .scale = finite(table, 3), .loc = finite(table, 4)},
+                    .line = table.line()});
   }
   return rows;
 }

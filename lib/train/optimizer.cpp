@@ -19,11 +19,11 @@ const NameTable<OptimizerKind>& optimizer_names() {
   return table;
 }
 
-Optimizer::Optimizer(Model& model, const OptimizerSettings& settings)
+Optimizer::Optimizer(Model& model, const OptimizerSettings& settings, const ParameterFilter& trains)
     : model_(model),
       settings_(settings),
-      m_(model.backend(), model.config(), model.real()),
-      v_(model.backend(), model.config(), model.real()) {}
+      m_(model.backend(), model.config(), model.real(), trains),
+      v_(model.backend(), model.config(), model.real(), trains) {}
 
 double Optimizer::apply(const ParameterSet& gradients, double learning_rate, double prior_learning_rate) {
   Backend& backend = model_.backend();
@@ -31,7 +31,7 @@ double Optimizer::apply(const ParameterSet& gradients, double learning_rate, dou
   const std::vector<ParameterInfo>& infos = parameters.infos();
   double squares = 0;
   for (std::size_t i = 0; i < infos.size(); ++i) {
-    if (infos[i].trainable) squares += backend.sum_of_squares(gradients[i]);
+    if (infos[i].trainable && !m_[i].empty()) squares += backend.sum_of_squares(gradients[i]);
   }
   const double norm = std::sqrt(squares);
   if (!std::isfinite(norm)) {
@@ -41,7 +41,7 @@ double Optimizer::apply(const ParameterSet& gradients, double learning_rate, dou
   const double scale = settings_.clip > 0 ? std::min(1.0, settings_.clip / (norm + 1e-6)) : 1.0;
   ++step_;
   for (std::size_t i = 0; i < infos.size(); ++i) {
-    if (!infos[i].trainable) continue;
+    if (!infos[i].trainable || m_[i].empty()) continue;
     backend.optimizer_step({.kind = settings_.kind,
                             .param = parameters[i],
                             .grad = gradients[i],

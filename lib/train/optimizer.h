@@ -19,8 +19,8 @@ struct OptimizerSettings {
 
 class Optimizer {
  public:
-  // Moments are zero. `model` outlives the optimizer.
-  Optimizer(Model& model, const OptimizerSettings& settings);
+  // Moments are zero. `model` outlives the optimizer. Parameters that `trains` leaves out stay as they are.
+  Optimizer(Model& model, const OptimizerSettings& settings, const ParameterFilter& trains = {});
 
   // One step on every trainable parameter; shape, scale and loc of priors go by their own learning rate. Gradients are
   // scaled by min(1, clip / (norm + 1e-6)). Refreshes what the products read. Returns the norm before clipping, over

@@ -21,8 +21,8 @@ double training_bytes(const ModelConfig& config, Products products, Index micro_
 Trainer::Trainer(Model& model, const TrainerSettings& settings)
     : model_(model),
       settings_(settings),
-      optimizer_(model, settings.optimizer),
-      gradients_(model.backend(), model.config(), model.real()),
+      optimizer_(model, settings.optimizer, settings.trains),
+      gradients_(model.backend(), model.config(), model.real(), settings.trains),
       pass_(model, settings.micro_windows, model.config().context) {
   refresh();
 }
@@ -63,10 +63,15 @@ std::optional<StepResult> Trainer::step(const Batch& batch, const std::function<
 LossSum Trainer::evaluate(const ValidationWindows& windows) {
   LossSum total;
   for (Index first = 0; first < windows.windows(); first += settings_.micro_windows) {
-    const LossSum part =
-        pass_.forward(windows.batch(first, std::min(settings_.micro_windows, windows.windows() - first)));
-    total.nll_nats += part.nll_nats;
-    total.targets += part.targets;
+    total += evaluate(windows.batch(first, std::min(settings_.micro_windows, windows.windows() - first)));
+  }
+  return total;
+}
+
+LossSum Trainer::evaluate(const Batch& batch) {
+  LossSum total;
+  for (Index first = 0; first < batch.windows; first += settings_.micro_windows) {
+    total += pass_.forward(slice(batch, first, std::min(settings_.micro_windows, batch.windows - first)));
   }
   return total;
 }

@@ -24,6 +24,7 @@ struct TrainerSettings {
   double learning_rate = 1e-3;        // at the peak
   double prior_learning_rate = 1e-3;  // likewise, of shape, scale and loc
   Index micro_windows = 1;            // windows that pass forward and backward at a time
+  ParameterFilter trains{};           // what learns, of what is trainable; empty: all
 };
 
 // Windows of `context` tokens at a time: enough for matrix products to run at speed, and a function of sizes alone, so
@@ -46,6 +47,7 @@ class Trainer {
 
   // Sum over all targets.
   LossSum evaluate(const ValidationWindows& windows);
+  LossSum evaluate(const Batch& batch);
 
   Optimizer& optimizer() { return optimizer_; }
   const Optimizer& optimizer() const { return optimizer_; }

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
+#include "base/error.h"
 #include "base/rng.h"
 #include "prior/distribution.h"
 #include "support/catch.h"
@@ -58,13 +60,13 @@ struct Tally {
   void add(const FamilyFit& fit, const Truth& truth) {
     ++fits;
     if (!fit.beta_se || !fit.alpha_se) return;
-    const double alpha = std::exp(-fit.point.scale / fit.point.shape);
-    const double beta_error = std::abs(fit.point.shape - truth.beta) / *fit.beta_se;
-    const double alpha_error = std::abs(alpha - truth.alpha) / *fit.alpha_se;
-    close_beta += beta_error < 3;
-    covered_beta += beta_error < 1.96;
-    close_alpha += alpha_error < 3;
-    covered_alpha += alpha_error < 1.96;
+    const auto covers = [](const auto& interval, double value) {
+      return interval->low < value && value < interval->high;
+    };
+    close_beta += std::abs(fit.point.shape - truth.beta) < 3 * *fit.beta_se;
+    covered_beta += covers(fit.beta_interval(), truth.beta);
+    close_alpha += std::abs(fit.alpha() - truth.alpha) < 3 * *fit.alpha_se;
+    covered_alpha += covers(fit.alpha_interval(), truth.alpha);
   }
   double share(Index part) const { return static_cast<double>(part) / static_cast<double>(fits); }
 };
@@ -79,7 +81,7 @@ const FamilyFit& family_of(const HeadFit& head, const std::string& name) {
 }  // namespace
 
 TEST_CASE("prior fit: 200 draws from each known prior give it back, and its errors are as large as told") {
-  const std::vector<Index> windows = {128, 256, 512, 1024, 2048, 4096};
+  const std::vector<Index> windows = {128, 128, 256, 256, 512, 512, 1024, 1024, 2048, 4096};
   for (const double beta : {-1.0, -0.5, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0}) {
     Rng rng(17, static_cast<std::uint64_t>(100 + 10 * beta));
     Tally tally;
@@ -171,4 +173,85 @@ TEST_CASE("prior fit: expected counts give back exactly what they were made from
     CHECK(std::exp(-fit.point.scale / fit.point.shape) == Approx(12).epsilon(1e-4));
     CHECK(fit.ks < 1e-6);
   }
+}
+
+TEST_CASE(
+    "prior fit: errors from groups of independent draws are those of Fisher, and larger where groups hang together") {
+  Rng rng(11);
+  const Truth truth{0.7, 30, 0};
+  std::vector<DistanceCounts> groups, twice;
+  DistanceCounts all;
+  for (int i = 0; i < 32; ++i) {
+    groups.push_back(draw(truth, 300, rng, {}, 600));
+    all.add(groups.back());
+    // Every draw counted four times: as sure as a quarter of them.
+    DistanceCounts heavy;
+    for (int k = 0; k < 4; ++k) heavy.add(groups.back());
+    twice.push_back(heavy);
+  }
+  DistanceCounts heavy;
+  for (const DistanceCounts& group : twice) heavy.add(group);
+  const FitOptions options{.families = {"ggd"}};
+  const FamilyFit fisher = fit_head(all, {}, options).families[0];
+  const FamilyFit grouped = fit_head(all, groups, options).families[0];
+  const FamilyFit dependent = fit_head(heavy, twice, options).families[0];
+  CHECK(*grouped.beta_se == Approx(*fisher.beta_se).epsilon(0.35));
+  CHECK(*grouped.alpha_se == Approx(*fisher.alpha_se).epsilon(0.35));
+  CHECK(*dependent.beta_se == Approx(*grouped.beta_se).epsilon(1e-6));
+  CHECK(*fit_head(heavy, {}, options).families[0].beta_se == Approx(*fisher.beta_se / 2).epsilon(1e-6));
+}
+
+TEST_CASE("prior fit: what cannot be told is said") {
+  const auto verdict = [](const DistanceCounts& counts) { return fit_head(counts, {}, {}).verdict; };
+  DistanceCounts single;
+  single.add(std::vector<double>{1.0});
+  CHECK(verdict(single) == "no-data");
+  CHECK(verdict(DistanceCounts()) == "no-data");
+
+  DistanceCounts point;
+  for (const Index n : {5, 9, 300}) {
+    std::vector<double> weights(static_cast<std::size_t>(n), 0.0);
+    weights[3] = 1;
+    point.add(weights);
+  }
+  const HeadFit at_three = fit_head(point, {}, {});
+  CHECK(at_three.verdict == "point");
+  CHECK(at_three.families[0].point.mu == -3);
+  CHECK(prior_probabilities(at_three.families[0].prior(), 300)[3] == Approx(0.999).margin(2e-4));
+
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), -0.25}) {
+    DistanceCounts counts;
+    counts.add(std::vector<double>{0.5, bad, 0.25});
+    const HeadFit head = fit_head(counts, {}, {});
+    CHECK(head.verdict == "not-finite");
+    CHECK(head.families.empty());
+  }
+
+  Rng rng(2);
+  DistanceCounts uniform;
+  for (Index n = 2; n < 200; ++n)
+    uniform.add(std::vector<double>(static_cast<std::size_t>(n), 1.0 / static_cast<double>(n)));
+  CHECK(verdict(uniform) == "uniform");
+
+  // A handful of draws: nothing is known of the shape.
+  CHECK(verdict(draw({0.7, 30, 0}, 300, rng, {}, 30)) != "identified");
+
+  // A power law is the limit of shape 0 and endless scale.
+  DistanceCounts power;
+  std::vector<double> weights(1000);
+  double sum = 0;
+  for (std::size_t t = 0; t < weights.size(); ++t) sum += weights[t] = t == 0 ? 0.0 : 1 / static_cast<double>(t);
+  for (double& weight : weights) weight *= 10000 / sum;
+  weights[0] = 1e-3;
+  power.add(weights, 10000);
+  CHECK((verdict(power) == "edge" || verdict(power) == "trade-off" || verdict(power) == "misfit"));
+
+  // Two heaps: no family has them.
+  DistanceCounts heaps;
+  std::vector<double> two(400, 0.0);
+  two[0] = two[399] = 500;
+  heaps.add(two, 1000);
+  CHECK(verdict(heaps) == "misfit");
+
+  CHECK_THROWS_AS(fit_head(uniform, {}, {.families = {"cauchy"}}), UsageError);
 }
