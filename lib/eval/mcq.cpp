@@ -38,6 +38,18 @@ std::string McqShots::examples(const std::vector<const McqItem*>& chosen) const 
   return text;
 }
 
+// Copies of the item can fill more than the one place that was drawn for them: the harness then draws again.
+std::vector<const McqItem*> McqShots::drawn_without(const McqItem& item, PythonRandom& random) const {
+  std::vector<const McqItem*> others;
+  for (const McqItem& shot : from_) {
+    if (shot != item) others.push_back(&shot);
+  }
+  std::vector<const McqItem*> chosen;
+  if (count_ > std::ssize(others)) return chosen;
+  for (const Index i : random.sample(std::ssize(others), count_)) chosen.push_back(others[static_cast<std::size_t>(i)]);
+  return chosen;
+}
+
 std::vector<std::string> McqShots::prompts(const std::vector<McqItem>& items) const {
   PythonRandom random(seed_);
   std::vector<std::string> prompts;
@@ -54,6 +66,7 @@ std::vector<std::string> McqShots::prompts(const std::vector<McqItem>& items) co
       }
     } else if (count_ > 0 && drawn <= std::ssize(from_)) {
       for (const Index i : random.sample(std::ssize(from_), drawn)) take(from_[static_cast<std::size_t>(i)]);
+      if (std::ssize(chosen) < count_) chosen = drawn_without(item, random);
     }
     if (std::ssize(chosen) < count_) {
       const std::string of = item.subject.empty() ? std::string() : " of " + item.subject;

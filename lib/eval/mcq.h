@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/python_random.h"
 #include "eval/item_rows.h"
 #include "eval/mcq_items.h"
 #include "eval/reading.h"
@@ -25,6 +26,7 @@ class McqShots {
 
  private:
   std::string examples(const std::vector<const McqItem*>& chosen) const;
+  std::vector<const McqItem*> drawn_without(const McqItem& item, PythonRandom& random) const;
 
   McqTask task_;
   Index count_;

@@ -36,8 +36,11 @@ class Asker {
 
   RulerItem ask(const RulerPrompt& prompt, const std::vector<text::Token>& ids) {
     const double start_s = now_s();
-    RulerItem item{
-        .sample = prompt.sample, .real_length = std::ssize(ids), .prediction = {}, .outputs = prompt.outputs};
+    RulerItem item{.sample = prompt.sample,
+                   .real_length = std::ssize(ids),
+                   .depth = prompt.depth,
+                   .prediction = {},
+                   .outputs = prompt.outputs};
     // The last token is read again even where it is shared: its logits are not kept.
     const std::size_t shared = options_.share_prefix ? shared_with(ids) : 0;
     decoder_.truncate(static_cast<Index>(std::min(shared, ids.size() - 1)));
@@ -75,6 +78,16 @@ class Asker {
 
 }  // namespace
 
+RulerPrompt prompt_of(const RulerSample& sample, Index number, const RulerTask& task) {
+  RulerPrompt prompt{
+      .sample = number, .text = sample.input + sample.answer_prefix, .outputs = sample.outputs, .depth = {}};
+  const Index tokens = sample.length - task.answer_tokens;
+  if (sample.answer_token && tokens > 0) {
+    prompt.depth = static_cast<double>(*sample.answer_token) / static_cast<double>(tokens);
+  }
+  return prompt;
+}
+
 void ask_ruler(const LoadedModel& loaded, const RulerTask& task, const std::vector<RulerPrompt>& prompts,
                const RulerOptions& options, const std::string& subject,
                const std::function<void(const RulerItem&)>& done) {
@@ -94,7 +107,7 @@ void ask_ruler(const LoadedModel& loaded, const RulerTask& task, const std::vect
   for (const std::size_t i : order) done(asker.ask(prompts[i], ids[i]));
 }
 
-std::vector<RulerPrompt> read_ruler_data(const std::string& path) {
+std::vector<RulerPrompt> read_ruler_data(const std::string& path, const RulerTask& task) {
   const std::unique_ptr<io::ByteSource> source = io::open_decompressed(path);
   const std::string bytes = io::read_all(*source, kMostDataBytes);
   std::vector<RulerPrompt> prompts;
@@ -118,15 +131,19 @@ std::vector<RulerPrompt> read_ruler_data(const std::string& path) {
     if (object["input"].get(input) != simdjson::SUCCESS) throw fail("no \"input\" of text");
     if (object["outputs"].get(outputs) != simdjson::SUCCESS) throw fail("no \"outputs\"");
     if (object["answer_prefix"].get(prefix) != simdjson::SUCCESS) prefix = {};
-    RulerPrompt prompt{.sample = std::ssize(prompts), .text = std::string(input) + std::string(prefix), .outputs = {}};
+    RulerSample sample{
+        .input = std::string(input), .outputs = {}, .answer_prefix = std::string(prefix), .answer_token = {}};
+    std::int64_t number = 0;
+    if (object["length"].get(number) == simdjson::SUCCESS) sample.length = number;
+    if (object["token_position_answer"].get(number) == simdjson::SUCCESS) sample.answer_token = number;
     for (const simdjson::dom::element output : outputs) {
       std::string_view value;
       if (output.get(value) != simdjson::SUCCESS) throw fail("\"outputs\" that are not texts");
-      prompt.outputs.emplace_back(value);
+      sample.outputs.emplace_back(value);
     }
-    if (prompt.outputs.empty()) throw fail("\"outputs\" without any");
-    if (prompt.text.empty()) throw fail("\"input\" without text");
-    prompts.push_back(std::move(prompt));
+    if (sample.outputs.empty()) throw fail("\"outputs\" without any");
+    if (input.empty() && prefix.empty()) throw fail("\"input\" without text");
+    prompts.push_back(prompt_of(sample, std::ssize(prompts), task));
   }
   if (prompts.empty()) throw Error(source->name() + ": no sample, expected samples as RULER writes them");
   return prompts;

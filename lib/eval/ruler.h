@@ -16,6 +16,7 @@ struct RulerPrompt {
   Index sample = 0;
   std::string text;  // input and answer prefix
   std::vector<std::string> outputs;
+  std::optional<double> depth;  // needles: tokens before the first answer, by those of the prompt
 };
 
 struct RulerOptions {
@@ -28,13 +29,16 @@ struct RulerOptions {
 struct RulerItem {
   Index sample = 0;
   Index real_length = 0;  // tokens of the prompt, BOS included
-  double score = 0;       // 0 to 1
-  Index written = 0;      // tokens of the prediction
-  Index read = 0;         // tokens of the prompt that were not shared
+  std::optional<double> depth;
+  double score = 0;   // 0 to 1
+  Index written = 0;  // tokens of the prediction
+  Index read = 0;     // tokens of the prompt that were not shared
   std::string prediction;
   std::vector<std::string> outputs;
   double seconds = 0;
 };
+
+RulerPrompt prompt_of(const RulerSample& sample, Index number, const RulerTask& task);
 
 // Writes the most likely token up to task.answer_tokens times, to EOS or BOS, or until all there is to find is found:
 // what comes behind cannot change the score. `done` gets each item as it is answered, in the order of reading.
@@ -43,9 +47,9 @@ void ask_ruler(const LoadedModel& loaded, const RulerTask& task, const std::vect
                const RulerOptions& options, const std::string& subject,
                const std::function<void(const RulerItem&)>& done);
 
-// Samples in a JSON-lines file of RULER's: input, outputs, answer_prefix where it is there.
-// Throws Error "FILE:LINE: ...".
-std::vector<RulerPrompt> read_ruler_data(const std::string& path);
+// Samples in a JSON-lines file of RULER's: input, outputs; answer_prefix, length and token_position_answer where they
+// are there. Throws Error "FILE:LINE: ...".
+std::vector<RulerPrompt> read_ruler_data(const std::string& path, const RulerTask& task);
 
 // What all rows of a run have in common.
 struct RulerRun {

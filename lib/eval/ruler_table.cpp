@@ -44,6 +44,7 @@ std::vector<io::Column> ruler_item_columns() {
                    {"length", ColumnType::integer},
                    {"sample", ColumnType::integer},
                    {"real_length", ColumnType::integer},
+                   {"depth", ColumnType::real, 4},
                    {"score", ColumnType::real},
                    {"read_tokens", ColumnType::integer},
                    {"written_tokens", ColumnType::integer},
@@ -75,10 +76,11 @@ ItemRow ruler_item_row(const std::string& task, std::optional<Index> length, con
   }
   std::vector<io::Cell> cells = {task};
   length ? cells.emplace_back(*length) : cells.emplace_back();
-  cells.insert(cells.end(),
-               {item.sample, item.real_length, item.score, item.read, item.written, item.prediction, outputs + "]",
-                std::string(made_by.match == RulerMatch::all ? "all" : "part"), run.source, run.haystack, run.words,
-                run.essay, run.bos, run.seed, run.dtype, run.eps, run.device, run.model});
+  cells.insert(cells.end(), {item.sample, item.real_length});
+  item.depth ? cells.emplace_back(*item.depth) : cells.emplace_back();
+  cells.insert(cells.end(), {item.score, item.read, item.written, item.prediction, outputs + "]",
+                             std::string(made_by.match == RulerMatch::all ? "all" : "part"), run.source, run.haystack,
+                             run.words, run.essay, run.bos, run.seed, run.dtype, run.eps, run.device, run.model});
   with_times ? cells.emplace_back(item.seconds) : cells.emplace_back();
   return {columns, std::move(cells)};
 }

@@ -67,6 +67,9 @@ cp items.tsv before.tsv
 quiet "${asked[@]}" --append items.tsv model.h5 >/dev/null
 same items.tsv before.tsv
 
+awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+  { d = $at["depth"]; if ($1 == "vt" ? d != "" : !(d > 0 && d < 1)) exit 1 }' items.tsv || fail "depths: $(cut -f1,5 items.tsv)"
+
 # Samples from a file.
 expect 0 quiet --tasks niah_multikey_3 --data four.jsonl model.h5
 [ "$(column n out) $(column source out) $(column length out)" = "4 four.jsonl " ] || fail "--data: $(cat out)"

@@ -2,6 +2,7 @@
 // Samples that RULER's own generators wrote, which are not part of these sources: $BAM_TEST_DATA/benchmarks/ruler.
 #include <simdjson.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <map>
 
@@ -95,4 +96,37 @@ TEST_CASE("ruler: samples of further tasks, lengths and seeds") {
   CHECK(names.size() == 6171620);
   CHECK(names[0] == "Early-ATM");
   CHECK(names[6171619] == "zonked-zucchini");
+}
+
+TEST_CASE("ruler: scores are those of the original functions") {
+  const std::string folder = data_folder();
+  if (folder.empty()) return skip("BAM_TEST_DATA is not set");
+  simdjson::dom::parser parser;
+  const std::string lines = read(folder + "/benchmarks/ruler/metric.golden.jsonl");
+  int compared = 0;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    const simdjson::dom::element item = parser.parse(lines.substr(begin, end - begin));
+    begin = end + 1;
+    double all = 0;
+    double part = 0;
+    std::size_t i = 0;
+    const simdjson::dom::array references = item["refs"];
+    for (const simdjson::dom::element prediction : item["preds"].get_array()) {
+      std::vector<std::string> wanted;
+      for (const simdjson::dom::element reference : references.at(i)) {
+        wanted.emplace_back(reference.get_string().value());
+      }
+      const std::string text(prediction.get_string().value());
+      CHECK(clean_prediction(text) == item["preds_postprocessed"].at(i).get_string().value());
+      all += ruler_score(RulerMatch::all, text, wanted);
+      part += ruler_score(RulerMatch::part, text, wanted);
+      ++i;
+    }
+    const auto percent = [i](double sum) { return std::round(100 * sum / static_cast<double>(i) * 100) / 100; };
+    CHECK(percent(all) == Approx(item["string_match_all"].get_double().value()));
+    CHECK(percent(part) == Approx(item["string_match_part"].get_double().value()));
+    ++compared;
+  }
+  CHECK(compared == 13);
 }

@@ -135,6 +135,10 @@ TEST_CASE("mcq: examples are drawn as the harness draws them") {
     CHECK(prompt.find(own + " ") == std::string::npos);
   }
   CHECK(McqShots(McqTask::arc_easy, 0, pool, true, 1).prompts(pool)[3] == "q3");
+  const std::vector<McqItem> copies = {pool[0], pool[0], pool[0], pool[1], pool[2]};
+  for (const std::string& prompt : McqShots(McqTask::arc_easy, 2, copies, true, 1).prompts({pool[0], pool[0]})) {
+    CHECK((prompt == "q1 a1\n\nq2 a2\n\nq0" || prompt == "q2 a2\n\nq1 a1\n\nq0"));
+  }
   CHECK(contains(error_of([&] { McqShots(McqTask::piqa, 10, pool, true, 1).prompts(pool); }),
                  "--shots: 10 examples are asked for and 10 are there"));
 

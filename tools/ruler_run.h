@@ -1,0 +1,195 @@
+// A run of bam-ruler: samples made or read, asked in batches, their rows written.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "cli/progress.h"
+#include "eval/item_file.h"
+#include "kernels/registry.h"
+#include "ruler_options.h"
+
+namespace bam {
+
+// Prompts that are made and sorted together: many share more, and a thousand long ones would fill the memory.
+inline constexpr Index kRulerBatch = 64;
+// Samples from a file have no length, and only needles a depth.
+inline const std::vector<std::string> kRulerMayBeEmpty = {"length", "depth"};
+
+// What is asked of the model: the samples of one task and length.
+struct RulerSeries {
+  eval::RulerTask task;
+  std::optional<Index> length;  // none for samples from a file
+  std::string name() const {
+    std::string text(task.name);
+    if (length) text.append(" ").append(std::to_string(*length));
+    return text;
+  }
+};
+
+inline eval::RulerTask asked_task(const RulerToolOptions& o, Index number) {
+  eval::RulerTask task = eval::ruler_tasks()[static_cast<std::size_t>(number)];
+  if (o.haystack && task.kind == eval::RulerKind::needles) task.haystack = *o.haystack;
+  return task;
+}
+
+class RulerRunner {
+ public:
+  RulerRunner(const RulerToolOptions& o, cli::Context& context, io::OutputFile& output)
+      : o_(o),
+        output_(output),
+        backend_(make_backend(context.device, context.threads)),
+        loaded_(load_model(o.model, *backend_, o.computation.dtype, o.computation.eps)),
+        material_(o.material),
+        seed_(static_cast<std::uint32_t>(context.seed)),
+        run_{.source = o.data.empty() ? "generated" : o.data,
+             .haystack = {},
+             .words = o.material.words.empty() ? "built-in" : o.material.words,
+             .essay = o.material.essay.empty() ? "built-in" : o.material.essay,
+             .bos = eval::uses_bos(o.bos) ? "yes" : "no",
+             .seed = std::to_string(context.seed),
+             .dtype = o.computation.dtype_name(),
+             .eps = format_real(o.computation.eps),
+             .device = std::string(backend_->name()),
+             .model = loaded_.digest} {}
+
+  std::vector<RulerSeries> series() const {
+    std::vector<RulerSeries> all;
+    for (const Index number : o_.tasks) {
+      if (!o_.data.empty()) all.push_back({asked_task(o_, number), {}});
+      for (const Length& length : o_.lengths) {
+        if (o_.data.empty()) all.push_back({asked_task(o_, number), eval::tokens_of(length, loaded_, "--lengths")});
+      }
+    }
+    return all;
+  }
+
+  void dump() {
+    const RulerSeries only = series().front();
+    const auto generator = make(only);
+    for (Index i = 0; i < o_.samples; ++i) {
+      const eval::RulerSample sample = generator->next();
+      if (o_.items.share.has(i)) output_.write(sample.json_line() + "\n");
+    }
+  }
+
+  void ask() {
+    static const std::vector<io::Column> columns = eval::ruler_item_columns();
+    const std::vector<RulerSeries> all = series();
+    for (const RulerSeries& each : all) check_memory(each);
+    log::info(loaded_.name + " on " + backend_->describe());
+    if (!o_.append.empty()) file_ = std::make_unique<eval::ItemFile>(o_.append, columns, kRulerMayBeEmpty);
+    if (file_) {
+      for (const eval::ItemRow& row : file_->rows()) answered_.insert(identity(row));
+    }
+    std::vector<io::Column> shown = o_.items.per_item ? columns : eval::ruler_columns();
+    if (o_.table.no_times) shown.pop_back();
+    io::TableWriter table(output_, o_.table.format, shown, !o_.table.no_header);
+    progress_ = std::make_unique<cli::Progress>(cli::ProgressInfo{.total = total(all), .unit = "samples"});
+    for (const RulerSeries& each : all) {
+      rows_.clear();
+      ask(each);
+      if (!file_) write(table, rows_);
+    }
+    if (file_) write(table, file_->rows());
+  }
+
+ private:
+  std::unique_ptr<eval::RulerGenerator> make(const RulerSeries& each) {
+    return eval::make_ruler_generator(each.task, material_, *loaded_.tokenizer, *each.length, seed_);
+  }
+
+  void check_memory(const RulerSeries& each) const {
+    if (!each.length) return;
+    eval::require_memory(*loaded_.model, 1, *each.length + 1, o_.computation.chunk, o_.computation.memory_bytes(),
+                         "--lengths");
+  }
+
+  Index total(const std::vector<RulerSeries>& all) const {
+    return o_.data.empty() ? std::ssize(all) * o_.samples / o_.items.share.of : 0;
+  }
+
+  void ask(const RulerSeries& each) {
+    if (each.task.kind == eval::RulerKind::needles) {
+      run_.haystack = std::string(name_in(eval::haystack_names(), each.task.haystack));
+    } else {
+      run_.haystack = "-";
+    }
+    std::vector<eval::RulerPrompt> batch;
+    const auto add = [&](eval::RulerPrompt prompt) {
+      if (!o_.items.share.has(prompt.sample) || is_answered(each, prompt.sample)) return;
+      batch.push_back(std::move(prompt));
+      if (std::ssize(batch) < kRulerBatch) return;
+      answer(each, batch);
+      batch.clear();
+    };
+    if (o_.data.empty()) {
+      const auto generator = make(each);
+      for (Index i = 0; i < o_.samples; ++i) {
+        add(eval::prompt_of(generator->next(), i, each.task));
+      }
+    } else {
+      for (eval::RulerPrompt& prompt : eval::read_ruler_data(o_.data, each.task)) add(std::move(prompt));
+    }
+    if (!batch.empty()) answer(each, batch);
+    progress_->clear();
+  }
+
+  void answer(const RulerSeries& each, const std::vector<eval::RulerPrompt>& batch) {
+    const eval::RulerOptions options{o_.bos, o_.computation.chunk, o_.share_prefix, o_.computation.memory_bytes()};
+    const std::string subject = o_.data.empty() ? "--lengths" : o_.data;
+    eval::ask_ruler(loaded_, each.task, batch, options, subject, [&](const eval::RulerItem& item) {
+      eval::ItemRow row = row_of(each, item);
+      if (file_) {
+        file_->add(std::move(row));
+      } else {
+        rows_.push_back(std::move(row));
+      }
+      progress_->update(++done_, each.name());
+    });
+  }
+
+  eval::ItemRow row_of(const RulerSeries& each, const eval::RulerItem& item) const {
+    return eval::ruler_item_row(std::string(each.task.name), each.length, item, each.task, run_, !o_.table.no_times);
+  }
+
+  static std::string identity(const eval::ItemRow& row) {
+    std::string text = eval::cell_text(row.cell("sample"));
+    for (const std::string& column : eval::ruler_group_columns()) {
+      text.append("\t").append(eval::cell_text(row.cell(column)));
+    }
+    return text;
+  }
+
+  bool is_answered(const RulerSeries& each, Index sample) const {
+    eval::RulerItem item;
+    item.sample = sample;
+    return answered_.contains(identity(row_of(each, item)));
+  }
+
+  void write(io::TableWriter& table, const std::vector<eval::ItemRow>& rows) const {
+    if (!o_.items.per_item) {
+      eval::write_ruler(table, rows, !o_.table.no_times);
+      return;
+    }
+    eval::write_items(table, rows, !o_.table.no_times);
+  }
+
+  const RulerToolOptions& o_;
+  io::OutputFile& output_;
+  std::unique_ptr<Backend> backend_;
+  LoadedModel loaded_;
+  eval::RulerMaterial material_;
+  std::uint32_t seed_;
+  eval::RulerRun run_;
+  std::unique_ptr<eval::ItemFile> file_;
+  std::set<std::string> answered_;
+  std::vector<eval::ItemRow> rows_;
+  std::unique_ptr<cli::Progress> progress_;
+  Index done_ = 0;
+};
+
+}  // namespace bam
