@@ -226,7 +226,7 @@ CorpusDocument PasskeyCorpus::make_list(Index size) {
   const auto draw_pair = [&] {
     std::string name = long_names ? words::name(rng_) : words::noun(rng_);
     const bool known = std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == name; });
-    if (!known) pairs.emplace_back(std::move(name), words::digits(rng_, between(rng_, 2, 6)));
+    if (!known) pairs.emplace_back(std::move(name), words::number(rng_, between(rng_, 2, 6)));
   };
   draw_pair();
   const auto item = [&](std::size_t i) { return pairs[i].first + tie + pairs[i].second; };
