@@ -30,16 +30,28 @@ void check_families(const FitOptions& options) {
   }
 }
 
-// The distance seen most, or least, by what the uniform prior expects there.
-Index extreme_distance(const DistanceCounts& counts, bool most) {
+// The distance seen most, or least, by what the uniform prior expects there, over neighbourhoods of `width` distances.
+Index extreme_distance(const DistanceCounts& counts, bool most, Index width) {
+  const auto longest = static_cast<std::size_t>(counts.longest());
+  std::vector<double> seen(longest + 1, 0.0);  // cumulated
+  std::vector<double> due(longest + 1, 0.0);
   double chances = 0;
+  for (std::size_t t = longest; t-- > 0;) {
+    chances += counts.queries()[t + 1] / static_cast<double>(t + 1);
+    due[t + 1] = chances;
+  }
+  for (std::size_t t = 0; t < longest; ++t) {
+    seen[t + 1] = seen[t] + counts.mass()[t];
+    due[t + 1] += due[t];
+  }
   double best = most ? -1.0 : std::numeric_limits<double>::infinity();
   Index at = 0;
-  for (Index t = counts.longest() - 1; t >= 0; --t) {
-    const auto i = static_cast<std::size_t>(t);
-    chances += counts.queries()[i + 1] / static_cast<double>(t + 1);
-    if (chances <= 0) continue;
-    const double ratio = counts.mass()[i] / chances;
+  for (Index t = 0; t < counts.longest(); ++t) {
+    const auto low = static_cast<std::size_t>(std::max<Index>(0, t - width / 2));
+    const std::size_t high = std::min(longest, static_cast<std::size_t>(t + width / 2 + 1));
+    const double expected = due[high] - due[low];
+    if (!(expected > 0)) continue;
+    const double ratio = (seen[high] - seen[low]) / expected;
     if (most ? ratio > best : ratio < best) {
       best = ratio;
       at = t;
@@ -76,42 +88,82 @@ class FamilySearch {
   // likelihood has a kink (below shape 1 a cusp) at each of them.
   void run() {
     if (!options_.free_mu) {
-      from_all_starts(search_, options_.mu);
+      from_all_starts(options_.mu);
       return;
     }
-    detail::Search held = search_;
-    held.free_mu = false;
-    const bool most = !family_.shape_high || family_.shape_high > 0 || family_.shape;
-    const auto extreme = -static_cast<double>(extreme_distance(counts_, most));
-    from_all_starts(held, 0);
-    if (extreme != 0) from_all_starts(held, extreme);
-    on_key_ = true;
-    const detail::Maximum first = best_;
-    for (const double nudge : {-0.5, 0.5}) {
-      try_from(search_, {first.point.shape, first.point.scale, first.point.mu + nudge});
-    }
-    // Between two whole numbers the search may have passed a better one.
+    for (const double mu : suggested_mus()) from_all_starts(mu);
+    const std::vector<detail::Maximum> begun = found_;
+    climb();
+    // From another hill too, where it was nearly as high.
     const double reached = best_.point.mu;
-    const FitPoint around = best_.point;
-    for (const double mu : {std::floor(reached), std::ceil(reached)}) {
-      if (mu >= search_.mu_low && mu <= search_.mu_high) try_from(held, {around.shape, around.scale, mu});
+    for (const detail::Maximum& other : begun) {
+      if (other.value < best_.value - kNearby || std::abs(other.point.mu - reached) < 2) continue;
+      try_from(search_, other.point);
     }
-    on_key_ = best_.point.mu == std::round(best_.point.mu);
+    climb();
   }
 
   const detail::Maximum& best() const { return best_; }
-  bool mu_on_key() const { return options_.free_mu && on_key_; }
+  bool mu_on_key() const { return options_.free_mu && best_.point.mu == std::round(best_.point.mu); }
+
+  // Is there a mu further away than `far` that does as well as the best, by the likelihood ratio at 95 %?
+  bool is_loose(double far) const {
+    return std::any_of(found_.begin(), found_.end(), [&](const detail::Maximum& other) {
+      return other.value > best_.value - kLikelihoodRatio95 && std::abs(other.point.mu - best_.point.mu) > far;
+    });
+  }
 
  private:
-  void from_all_starts(const detail::Search& search, double mu) {
+  static constexpr double kNearby = 10;
+  static constexpr double kLikelihoodRatio95 = 1.92;
+
+  bool looks_for_most() const { return family_.shape || family_.shape_high > 0; }
+
+  std::vector<double> suggested_mus() const {
+    std::vector<double> mus = {0, std::round(typical_)};
+    for (const Index width : {Index{1}, Index{9}, static_cast<Index>(typical_ / 2)}) {
+      mus.push_back(-static_cast<double>(extreme_distance(counts_, looks_for_most(), width)));
+    }
+    std::sort(mus.begin(), mus.end());
+    mus.erase(std::unique(mus.begin(), mus.end()), mus.end());
+    return mus;
+  }
+
+  detail::Search held() const {
+    detail::Search search = search_;
+    search.free_mu = false;
+    return search;
+  }
+
+  void from_all_starts(double mu) {
     const std::vector<double> fixed = {family_.shape.value_or(0)};
     for (const double shape : family_.shape ? fixed : family_.starts) {
-      try_from(search, {shape, -shape * std::log(typical_), mu});
+      try_from(held(), {shape, -shape * std::log(typical_), mu});
     }
   }
+
+  // From the best point on to neighbouring whole numbers and to what lies between, until neither is better.
+  void climb() {
+    constexpr int kMostRounds = 100;
+    for (int round = 0; round < kMostRounds; ++round) {
+      const double before = best_.value;
+      const FitPoint at = best_.point;
+      for (const double nudge : {-0.4, 0.0, 0.4}) try_from(search_, {at.shape, at.scale, at.mu + nudge});
+      const FitPoint now = best_.point;
+      for (const double mu : {std::ceil(now.mu) - 1, std::floor(now.mu), std::ceil(now.mu), std::floor(now.mu) + 1}) {
+        if (mu >= search_.mu_low && mu <= search_.mu_high) try_from(held(), {now.shape, now.scale, mu});
+      }
+      if (!(best_.value > before + kGain)) return;
+    }
+  }
+
+  // Differences of log likelihoods that are no progress.
+  static constexpr double kGain = 1e-6;
+
   void try_from(const detail::Search& search, const FitPoint& start) {
     const detail::Maximum found = detail::maximize(likelihood_, counts_.total(), typical_, search, start);
-    if (found.value > best_.value) best_ = found;
+    if (options_.free_mu) found_.push_back(found);
+    if (!(found.value <= best_.value + (options_.free_mu ? kGain : 0.0))) best_ = found;
   }
 
   const DistanceCounts& counts_;
@@ -120,7 +172,7 @@ class FamilySearch {
   const FitOptions& options_;
   detail::Search search_;
   double typical_ = 1;
-  bool on_key_ = false;
+  std::vector<detail::Maximum> found_;  // each the best for its mu; kept where mu is free
   detail::Maximum best_{{}, -std::numeric_limits<double>::infinity(), false};
 };
 
@@ -137,11 +189,11 @@ double ks_distance(const DistanceCounts& counts, const std::vector<double>& expe
   return largest / counts.total();
 }
 
-std::vector<std::size_t> free_parameters(const PriorFamily& family, const FitOptions& options, bool mu_on_key) {
+std::vector<std::size_t> free_parameters(const PriorFamily& family, bool with_mu) {
   std::vector<std::size_t> free;
   if (!family.shape) free.push_back(0);
   free.push_back(1);
-  if (options.free_mu && !mu_on_key) free.push_back(2);
+  if (with_mu) free.push_back(2);
   return free;
 }
 
@@ -188,6 +240,19 @@ void add_errors(FamilyFit& fit, const detail::SmallMatrix& c, const std::vector<
   if (free.back() == 2) fit.mu_se = std::sqrt(c(free.size() - 1, free.size() - 1));
 }
 
+// On a key the score by mu is not 0 and its scatter says nothing: mu has Fisher's error, and the sandwich of the others
+// holds it where it is.
+void add_all_errors(FamilyFit& fit, const LikelihoodFunction& likelihood, const std::vector<DistanceCounts>& groups,
+                    const PriorFamily& family, const FitOptions& options) {
+  const auto add = [&](bool with_mu, ErrorKind kind) {
+    const auto free = free_parameters(family, with_mu);
+    const auto c = covariance(likelihood, groups, fit.point, free, kind);
+    if (c) add_errors(fit, *c, free, !family.shape);
+  };
+  if (fit.mu_on_key) add(true, ErrorKind::fisher);
+  if (!fit.mu_on_key || fit.errors == ErrorKind::groups) add(options.free_mu && !fit.mu_on_key, fit.errors);
+}
+
 FamilyFit fit_family(const DistanceCounts& counts, const LikelihoodFunction& likelihood,
                      const std::vector<DistanceCounts>& groups, const PriorFamily& family, const FitOptions& options) {
   FamilyFit fit;
@@ -203,9 +268,8 @@ FamilyFit fit_family(const DistanceCounts& counts, const LikelihoodFunction& lik
     fit.at_edge = search.best().at_edge;
     fit.mu_on_key = search.mu_on_key();
     fit.parameters = (family.shape ? 0 : 1) + 1 + (options.free_mu ? 1 : 0);
-    const auto free = free_parameters(family, options, fit.mu_on_key);
-    const auto c = covariance(likelihood, groups, fit.point, free, fit.errors);
-    if (c && !fit.at_edge) add_errors(fit, *c, free, !family.shape);
+    if (!fit.at_edge) add_all_errors(fit, likelihood, groups, family, options);
+    fit.loose_mu = options.free_mu && search.is_loose(1 + 3 * fit.mu_se.value_or(0));
   }
   const auto k = static_cast<double>(fit.parameters);
   fit.aic = 2 * k - 2 * fit.log_likelihood;
@@ -241,7 +305,7 @@ std::string verdict_of(const HeadFit& head) {
   const bool wide_beta = best.beta_se && *best.beta_se > 0.25 * std::max(1.0, std::abs(best.point.shape));
   const bool wide_alpha = *best.alpha_se > 0.5 * best.alpha();
   const bool one = best.correlation && std::abs(*best.correlation) > 0.99;
-  if (wide_beta || wide_alpha || one) return "trade-off";
+  if (wide_beta || wide_alpha || one || best.loose_mu) return "trade-off";
   if (head.runner_up && head.families[*head.runner_up].bic - best.bic < kTieBic) return "tied";
   return "identified";
 }

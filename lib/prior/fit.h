@@ -44,9 +44,10 @@ struct FamilyFit {
   double bic = 0;          // parameters ln(queries) - 2 log_likelihood
   double ks = 0;           // largest difference of the distribution functions of distance, seen and expected
   bool at_edge = false;    // a parameter ran into its bound: the likelihood still rises
-  bool mu_on_key = false;  // mu is a whole number at a kink of the likelihood: it has no standard error
+  bool mu_on_key = false;  // mu is a whole number, at a kink of the likelihood
+  bool loose_mu = false;   // a mu far outside its error does as well (within 1.92 of the log likelihood)
   // Standard errors, empty where the parameter is fixed or the information is singular. alpha's is that of ln alpha
-  // times alpha; correlation is that of the estimates of beta and ln alpha.
+  // times alpha; correlation is that of the estimates of beta and ln alpha. Of a mu on a key the error is Fisher's.
   std::optional<double> beta_se, alpha_se, mu_se, correlation;
   ErrorKind errors = ErrorKind::fisher;
 
@@ -66,7 +67,7 @@ struct FamilyFit {
 //   identified  the best family is ahead of the next by 2 in BIC and its parameters are known
 //   tied        another family is as good: within 2 in BIC
 //   trade-off   alpha and beta cannot be told apart: their errors are large (beta 0.25 of itself or 0.25, alpha half)
-//               or their estimates almost one (correlation beyond 0.99)
+//               or their estimates almost one (correlation beyond 0.99); or mu is loose
 //   edge        the likelihood still rises at a bound: a power law, or no limit at all
 //   uniform     no prior does better than none
 //   misfit      the best family is still far from what was seen: more than 0.1 in the distribution function

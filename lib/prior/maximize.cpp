@@ -10,8 +10,8 @@
 namespace bam::detail {
 namespace {
 
-// The search runs over (shape, u, mu) with u = scale + shape ln(typical distance), the logarithm of |b| there: shape
-// and scale alone are nearly collinear, and a step in one would throw the other away.
+// The search runs over (shape, u, mu / typical distance) with u = scale + shape ln(typical distance), the logarithm of
+// |b| there: shape and scale alone are nearly collinear, and a step in one would throw the other away.
 class Problem {
  public:
   Problem(const LikelihoodFunction& likelihood, double queries, double typical_distance, const Search& search,
@@ -19,7 +19,8 @@ class Problem {
       : likelihood_(likelihood), queries_(queries), ln_typical_(std::log(typical_distance)), fixed_(start) {
     if (search.free_shape) add(0, search.shape_low, search.shape_high);
     add(1, -kHeight, kHeight);
-    if (search.free_mu) add(2, search.mu_low, search.mu_high);
+    if (search.free_mu) add(2, search.mu_low / typical_distance, search.mu_high / typical_distance);
+    jacobian_ = {{{1, -ln_typical_, 0}, {0, 1, 0}, {0, 0, typical_distance}}};
   }
 
   std::size_t size() const { return which_.size(); }
@@ -28,12 +29,12 @@ class Problem {
 
   FitPoint point(const double* x) const {
     FitVector v = {fixed_.shape, 0, fixed_.mu};
-    for (std::size_t i = 0; i < size(); ++i) v[which_[i]] = x[i];
+    for (std::size_t i = 0; i < size(); ++i) v[which_[i]] = x[i] * (which_[i] == 2 ? jacobian_[2][2] : 1.0);
     return {v[0], v[1] - v[0] * ln_typical_, v[2]};
   }
 
   std::vector<double> coordinates(const FitPoint& point) const {
-    const FitVector v = {point.shape, point.scale + point.shape * ln_typical_, point.mu};
+    const FitVector v = {point.shape, point.scale + point.shape * ln_typical_, point.mu / jacobian_[2][2]};
     std::vector<double> x;
     for (std::size_t i = 0; i < size(); ++i) x.push_back(std::clamp(v[which_[i]], low_[i], high_[i]));
     return x;
@@ -42,24 +43,25 @@ class Problem {
   // By query, so that tolerances mean the same for few and for many.
   double value(const double* x, double* gradient) const {
     const Likelihood l = likelihood_(point(x), false);
-    const FitVector g = {l.gradient[0] - ln_typical_ * l.gradient[1], l.gradient[1], l.gradient[2]};
-    for (std::size_t i = 0; gradient != nullptr && i < size(); ++i) gradient[i] = g[which_[i]] / queries_;
+    for (std::size_t i = 0; gradient != nullptr && i < size(); ++i) {
+      gradient[i] = 0;
+      for (std::size_t a = 0; a < kFitParameters; ++a)
+        gradient[i] += jacobian_[which_[i]][a] * l.gradient[a] / queries_;
+    }
     return l.value / queries_;
   }
 
   // One Newton step; empty where the curvature is not that of a maximum.
   std::optional<std::vector<double>> newton(const std::vector<double>& x) const {
     const Likelihood l = likelihood_(point(x.data()), true);
-    // d/dx = J' d/d(shape, scale, mu), with scale = u - shape ln_typical.
-    const FitMatrix jacobian = {{{1, -ln_typical_, 0}, {0, 1, 0}, {0, 0, 1}}};
     SmallMatrix curvature(size());
     std::vector<double> gradient(size(), 0.0);
     for (std::size_t i = 0; i < size(); ++i) {
       for (std::size_t a = 0; a < kFitParameters; ++a) {
-        gradient[i] += jacobian[which_[i]][a] * l.gradient[a];
+        gradient[i] += jacobian_[which_[i]][a] * l.gradient[a];
         for (std::size_t j = 0; j < size(); ++j) {
           for (std::size_t b = 0; b < kFitParameters; ++b) {
-            curvature(i, j) += jacobian[which_[i]][a] * jacobian[which_[j]][b] * l.curvature[a][b];
+            curvature(i, j) += jacobian_[which_[i]][a] * jacobian_[which_[j]][b] * l.curvature[a][b];
           }
         }
       }
@@ -86,6 +88,7 @@ class Problem {
   const LikelihoodFunction& likelihood_;
   double queries_, ln_typical_;
   FitPoint fixed_;
+  FitMatrix jacobian_{};  // rows: d(shape, scale, mu) by a step in each coordinate
   std::vector<std::size_t> which_;
   std::vector<double> low_, high_;
 };
