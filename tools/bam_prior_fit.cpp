@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
        .purpose = "the positional priors of a model: shown, fitted, tuned, written",
        .examples = {{"bam-prior-fit show --lengths 1x,64x model.h5",
                      "Where each head's prior looks, in training and far beyond."},
-                    {"bam-prior-fit fit rope.h5 held.tok.zst | bam-prior-fit init b.h5 --from - -o c.h5",
+                    {"bam-prior-fit fit a.h5 x.tok.zst | bam-prior-fit init b.h5 --from - -o c.h5",
                      "What the heads of one model do becomes the priors of another."},
                     {"bam-prior-fit tune alibi.h5 train.tok.zst -o bam.h5", "Better priors, all else as it was."},
                     {"bam-prior-fit init a.h5 --prior-init spread -o b.h5", "The same weights with other priors."}}},
