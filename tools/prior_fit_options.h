@@ -186,7 +186,7 @@ struct PriorFitOptions {
         .add("lr", tune.learning_rate, cli::real(cli::above(0)), "X", "Peak learning rate.")
         .add("batch-tokens", batch_tokens, cli::integer({2, Index{1} << 30}), "TOKENS", "Tokens in a step.")
         .add("val", tune.val, cli::optional(cli::path(), "none"), "SHARD",
-             "Validation data; without it the last tenth of the windows is kept for that.")
+             "Validation data; without it the last tenth of the windows, at most four steps' worth, is kept for that.")
         .add("val-every", tune.val_every, cli::or_word(cli::count(), "auto", 0), "N",
              "Steps between validations; auto makes ten of them. The best priors are kept.")
         .add("border-targets", tune.border_targets, cli::yes_no(),

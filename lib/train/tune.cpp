@@ -13,6 +13,8 @@ namespace {
 
 // The slopes of a start without a prior, as stored.
 constexpr double kFaintScale = -10;
+// Validation data that is kept from the training data, at most; more would take longer than the steps.
+constexpr Index kHeldOutBatches = 4;
 
 bool is_tuned(const ParameterInfo& info, const TuneRequest& request) {
   switch (info.role) {
@@ -53,7 +55,8 @@ class TuneData {
       : context_(request.context), files_(open(request.files, tokenizer, model)) {
     targets_ = {tokenizer.bos_id, request.border_targets};
     const Index windows = (files_.tokens() - 1) / context_;
-    const Index held_out = request.val ? 0 : std::max<Index>(1, windows / 10);
+    const Index tenth = std::clamp<Index>(windows / 10, 1, kHeldOutBatches * request.batch_windows);
+    const Index held_out = request.val ? 0 : tenth;
     training_ = windows - held_out;
     if (training_ < 1) {
       throw Error(files_.name() + ": " + std::to_string(files_.tokens()) + " tokens, expected at least " +

@@ -12,7 +12,7 @@ namespace bam::train {
 
 struct TuneRequest {
   std::vector<std::string> files;  // token shards
-  std::optional<std::string> val;  // none: the last tenth of the windows of `files` is kept for it
+  std::optional<std::string> val;  // none: the last tenth of the windows of `files`, at most 4 batches
   bool shape = true, scale = true, loc = false, ssmax = true;  // what learns; ssmax where the model has it
   std::optional<std::vector<std::vector<HeadPrior>>> start;    // none: the model's own
   Index context = 0;
