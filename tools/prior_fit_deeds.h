@@ -56,7 +56,7 @@ inline eval::AttentionMeasure measure(const PriorFitOptions& o, const cli::Conte
   cli::Progress progress({.unit = "tokens"});
   eval::AttentionMeasure measure =
       eval::measure_attention(loaded, source, options, [&](Index done) { progress.update(done); });
-  if (!o.table.no_times) run.seconds = progress.elapsed_s();
+  run.seconds = progress.elapsed_s();
   return measure;
 }
 
@@ -69,6 +69,7 @@ inline int fit(const PriorFitOptions& o, const cli::Context& context) {
                    .device = {},
                    .model = {},
                    .context = {},
+                   .with_times = !o.table.no_times,
                    .seconds = {}};
   eval::AttentionMeasure counts;
   if (o.from) {

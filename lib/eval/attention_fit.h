@@ -63,7 +63,8 @@ struct FitRun {
   bool all_families = false;  // a row for each, not only the best
   std::string dtype, device, model;
   std::optional<Index> context;
-  std::optional<double> seconds;
+  bool with_times = true;         // the column of seconds
+  std::optional<double> seconds;  // none for counts from a table
 };
 
 // Groups of windows below which errors are Fisher's.

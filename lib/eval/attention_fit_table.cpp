@@ -115,7 +115,7 @@ std::string write_fits(io::TableWriter& table, const AttentionMeasure& measure, 
         row.insert(row.end(), {measure.windows, measure.tokens});
         row.push_back(run.context ? io::Cell(*run.context) : io::Cell());
         for (const std::string& text : {run.dtype, run.device, run.model}) row.emplace_back(text);
-        if (run.seconds) row.emplace_back(*run.seconds);
+        if (run.with_times) row.push_back(maybe(run.seconds));
         table.row(row);
       };
       if (fit.families.empty()) write(nullptr, true);
