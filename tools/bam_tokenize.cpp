@@ -4,8 +4,10 @@
 #include "base/log.h"
 #include "cli/progress.h"
 #include "cli/run_tool.h"
+#include "io/json.h"
 #include "text/inspect.h"
 #include "text/learn.h"
+#include "text/shard_contents.h"
 #include "text/shard_output.h"
 #include "text/tokenize.h"
 
@@ -19,12 +21,17 @@ struct TokenizeToolOptions {
   std::optional<std::string> bos_token;
   text::InputOptions input;
   text::OnError on_error = text::OnError::fail;
+  bool allow_special = false;
+  bool dedup = false;
+  double hold_out = 0;
+  std::optional<std::string> hold_out_to;
   cli::OutputOption output;
   Index shard_tokens = 100'000'000;
   Index level = 9;
   bool decode = false;
   bool info = false;
   bool validate = false;
+  std::optional<std::string> leaks;
   Index learn = 0;
   cli::TableOptions table;
 
@@ -37,9 +44,11 @@ struct TokenizeToolOptions {
                      "Text, plain or .zst or .gz, or shards; none or - is standard input.");
     options.group("Input")
         .add("tokenizer", tokenizer, tokenizer_type,
-             "The tokenizer: bytes (256 ids and BOS), or a SentencePiece .model file.")
+             "The tokenizer: bytes (256 ids and BOS), or a file: SentencePiece .model, tokenizer.json, tiktoken ranks, "
+             "or GPT-2's vocab.json beside its merges.txt.")
         .add("bos-token", bos_token, cli::optional(cli::text(), "none"), "TOKEN",
              "The special token of the tokenizer that begins a document, in place of its own BOS or an added one.")
+        .flag("allow-special", allow_special, "The text of a special token is that token, not plain text.")
         .add("input", input.format,
              cli::choice<InputFormat>({{"auto", InputFormat::automatic},
                                        {"text", InputFormat::text},
@@ -49,31 +58,39 @@ struct TokenizeToolOptions {
         .add("field", input.field, cli::text(), "NAME", "The field of a JSON line that is the document.")
         .add("on-error", on_error,
              cli::choice<text::OnError>({{"fail", text::OnError::fail}, {"skip", text::OnError::skip}}),
-             "What a record does that is not valid: end the run, or be counted and left out.");
+             "What a record does that is not valid: end the run, or be counted and left out.")
+        .flag("dedup", dedup, "Of documents with the same text keep the first.");
     output.declare(options, "The shard to write; a folder (DIR/) takes as many as --shard-tokens makes.");
     options.group("Output")
         .add("shard-tokens", shard_tokens, cli::count(), "TOKENS",
              "In a folder, a shard ends with the document that reaches this many tokens.")
-        .add("level", level, cli::integer({1, 19}), "N", "The zstd level.");
+        .add("level", level, cli::integer({1, 19}), "N", "The zstd level.")
+        .add("hold-out", hold_out, cli::real(cli::between(0, 1)), "SHARE",
+             "Write this share of the documents, chosen by the hash of their text, to --hold-out-to instead.")
+        .add("hold-out-to", hold_out_to, cli::optional(cli::path(), "none"), "FILE",
+             "The shard that takes the documents that are held out.");
     options.group("Instead of tokenizing")
         .flag("decode", decode, "Write the text of shards; --input names its form.")
         .flag("info", info, "Write a row about each shard.")
         .flag("validate", validate, "Check every byte of each shard, and write a row about it.")
+        .add("leaks", leaks, cli::optional(cli::path(), "none"), "SHARD",
+             "Count documents of the other shards that are in this one, which was held out.")
         .add("learn", learn, cli::or_word(cli::integer({1, 10'000'000}), "no", 0), "N",
              "Learn a SentencePiece BPE model with N pieces from text.");
     table.declare(options);
   }
 };
 
-enum class Mode { tokenize, decode, info, validate, learn };
+enum class Mode { tokenize, decode, info, validate, leaks, learn };
 
 Mode mode_of(const TokenizeToolOptions& o) {
-  if (o.decode + o.info + o.validate + (o.learn > 0) > 1) {
-    throw UsageError("--decode, --info, --validate, --learn: expected one of them");
+  if (o.decode + o.info + o.validate + o.leaks.has_value() + (o.learn > 0) > 1) {
+    throw UsageError("--decode, --info, --validate, --leaks, --learn: expected one of them");
   }
   return o.decode      ? Mode::decode
          : o.info      ? Mode::info
          : o.validate  ? Mode::validate
+         : o.leaks     ? Mode::leaks
          : o.learn > 0 ? Mode::learn
                        : Mode::tokenize;
 }
@@ -86,29 +103,66 @@ void refuse_idle_options(Mode mode, const cli::Context& context) {
       throw UsageError(std::string("--") + name + ": does not go with what the tool is asked to do");
     }
   };
-  if (mode != Mode::tokenize) refuse({"tokenizer", "bos-token", "shard-tokens", "level"});
+  if (mode != Mode::tokenize) {
+    refuse({"tokenizer", "bos-token", "allow-special", "dedup", "shard-tokens", "level", "hold-out", "hold-out-to"});
+  }
   if (mode != Mode::tokenize && mode != Mode::learn) refuse({"on-error"});
-  if (mode == Mode::info || mode == Mode::validate) refuse({"input", "field"});
-  if (mode != Mode::info && mode != Mode::validate) refuse({"format", "no-header"});
+  const bool writes_table = mode == Mode::info || mode == Mode::validate || mode == Mode::leaks;
+  writes_table ? refuse({"input", "field"}) : refuse({"format", "no-header"});
+}
+
+// What a run that goes on in a folder of shards must have in common with the one that began there.
+std::string describe_run(const TokenizeToolOptions& o, const text::Tokenizer& tokenizer) {
+  io::JsonWriter json;
+  json.begin_object().field("tokenizer", tokenizer.name()).field("kind", tokenizer.kind());
+  json.field("sha256", tokenizer.sha256()).field("bos_id", Index{tokenizer.bos_id()});
+  json.field("allow_special", o.allow_special).field("input", static_cast<int>(o.input.format));
+  json.field("field", o.input.field).field("on_error", static_cast<int>(o.on_error)).field("dedup", o.dedup);
+  json.field("hold_out", o.hold_out).field("shard_tokens", o.shard_tokens).field("level", o.level);
+  json.key("files").begin_array();
+  for (const std::string& path : o.files) {
+    json.value(path).value(text::bytes_of_file(path));
+  }
+  return json.end_array().end_object().text();
 }
 
 int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
-  if (context.is_set("shard-tokens") && !text::ShardOutput::is_folder(o.output.path)) {
+  const bool is_folder = text::ShardOutput::is_folder(o.output.path);
+  if (context.is_set("shard-tokens") && !is_folder)
     throw UsageError("--shard-tokens: needs a folder, expected -o DIR/");
+  if ((o.hold_out > 0) != o.hold_out_to.has_value()) {
+    throw UsageError("--hold-out, --hold-out-to: expected both or neither");
   }
-  const auto tokenizer = text::open_tokenizer(o.tokenizer, o.bos_token.value_or(""));
+  const auto tokenizer = text::open_tokenizer(o.tokenizer, o.bos_token.value_or(""), o.allow_special);
   text::ShardOutput::Options options;
   options.writer = {static_cast<int>(o.level), context.threads};
   options.shard_tokens = o.shard_tokens;
+  std::optional<text::ShardOutput> held_out;
+  if (o.hold_out_to) held_out.emplace(*o.hold_out_to, *tokenizer, options);
+  options.run = describe_run(o, *tokenizer);
   text::ShardOutput output(o.output.path, *tokenizer, options);
   if (output.single_file() != nullptr) cli::require_not_terminal(*output.single_file());
+  if (output.was_finished()) {
+    log::info(o.output.path + ": finished before, nothing is left to do");
+    return 0;
+  }
+  if (output.before().tokens > 0) {
+    log::info(o.output.path + ": goes on behind " + std::to_string(output.before().documents) + " documents");
+  }
 
   cli::Progress progress({.total = text::bytes_to_read(o.files), .unit = "bytes"});
+  text::TokenizeOptions how{o.input, o.on_error, context.threads, o.dedup, o.hold_out, {}, output.before()};
+  how.held_out = [&](std::span<const text::Token> ids, bool ends, const text::TokenizeTotals& so_far) {
+    held_out->append(ids, ends, so_far);
+  };
   const text::TokenizeTotals totals = text::tokenize_files(
-      o.files, *tokenizer, {o.input, o.on_error, context.threads},
-      [&](std::span<const text::Token> ids, bool ends) { output.append(ids, ends); },
+      o.files, *tokenizer, how,
+      [&](std::span<const text::Token> ids, bool ends, const text::TokenizeTotals& so_far) {
+        output.append(ids, ends, so_far);
+      },
       [&](const text::TokenizeTotals& so_far) { progress.update(so_far.read_bytes); });
-  output.finish();
+  if (held_out) held_out->finish(totals);
+  output.finish(totals);
   progress.clear();
   text::report(totals, progress.elapsed_s());
   return 0;
@@ -126,6 +180,8 @@ int run(const TokenizeToolOptions& o, cli::Context& context) {
   } else if (mode == Mode::decode) {
     cli::Progress progress({.unit = "tokens"});
     text::decode_shards(o.files, o.input, output, [&](Index done) { progress.update(done); });
+  } else if (mode == Mode::leaks) {
+    text::write_leaks(*o.leaks, o.files, output, o.table.format, !o.table.no_header);
   } else {
     text::write_summaries(o.files, mode == Mode::validate, output, o.table.format, !o.table.no_header);
   }

@@ -24,6 +24,8 @@ struct DataFrame {
   Index compressed_bytes = 0;
   Index first_token = 0;
   Index tokens = 0;
+  std::size_t member = 0;
+  std::size_t number = 0;  // in its member
 };
 
 struct Member {
@@ -88,7 +90,8 @@ Index count_tokens(const Member& member, const std::string& name) {
     const Index content = member.entries[i].content_bytes;
     const bool is_last = i + 2 == member.entries.size();
     if (content == 0 || content > full || content % width != 0 || (!is_last && content != full)) {
-      format::fail_damaged(name, "a frame of " + std::to_string(content) + " bytes, expected " + std::to_string(full));
+      format::fail_damaged(name, "frame " + std::to_string(i) + " of " + std::to_string(content) + " bytes, expected " +
+                                     std::to_string(full));
     }
     bytes += content;
   }
@@ -204,7 +207,7 @@ void ShardFile::State::add(const Member& member) {
   Index offset = member.offset + member.entries[0].compressed_bytes + member.entries[1].compressed_bytes;
   for (std::size_t i = 2; i + 1 < member.entries.size(); ++i) {
     const Index count = member.entries[i].content_bytes / format::bytes_of(header.width);
-    frames.push_back({offset, member.entries[i].compressed_bytes, tokens, count});
+    frames.push_back({offset, member.entries[i].compressed_bytes, tokens, count, members.size(), i});
     offset += member.entries[i].compressed_bytes;
     tokens += count;
   }
@@ -237,7 +240,12 @@ const std::vector<Token>& ShardFile::State::frame(std::size_t number) {
     cache.splice(cache.begin(), cache, found->second);
     return cache.front().second;
   }
-  std::vector<Token> ids = decode(frames[number]);
+  std::vector<Token> ids;
+  try {
+    ids = decode(frames[number]);
+  } catch (const Error& error) {
+    format::rethrow_for_frame(error, frames[number].member, frames[number].number);
+  }
   cached_tokens += std::ssize(ids);
   cache.emplace_front(number, std::move(ids));
   place[number] = cache.begin();

@@ -66,6 +66,12 @@ void fail_damaged(const std::string& subject, const std::string& what) {
   throw Error(subject + ": damaged shard: " + what);
 }
 
+void rethrow_for_frame(const Error& error, std::size_t member, std::size_t frame) {
+  std::string where = " (frame " + std::to_string(frame);
+  if (member > 0) where += " of member " + std::to_string(member + 1);
+  throw Error(error.what() + where + ")");
+}
+
 Index bytes_of(TokenWidth width) {
   return width == TokenWidth::u16 ? 2 : 4;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "io/sha256.h"
 #include "io/shard.h"
 
@@ -81,6 +82,9 @@ Index frame_content_bytes(std::string_view head, const ShardHeader& header, cons
 // Ids out of a decoded frame, each checked against the vocabulary; returns how many are BOS.
 Index decode_ids(std::string_view bytes, const ShardHeader& header, const std::string& subject,
                  std::vector<Token>& ids);
+
+// What was thrown about one frame, with the frame in it: as the seek table counts them, from 0 within its member.
+[[noreturn]] void rethrow_for_frame(const Error& error, std::size_t member, std::size_t frame);
 
 [[noreturn]] void fail_truncated(const std::string& subject);
 [[noreturn]] void fail_damaged(const std::string& subject, const std::string& what);

@@ -115,6 +115,7 @@ struct ShardReader::State {
   void begin_member();
   void end_member();
   void take_data();
+  bool take_frame();
 
   FrameSource frames;
   ShardHeader header;
@@ -127,6 +128,7 @@ struct ShardReader::State {
 
   // Of the current member.
   bool inside = false;
+  std::size_t frame = 0;  // that is being read
   bool saw_short_frame = false;
   std::vector<format::SeekEntry> entries;
   Sha256 digest;
@@ -146,6 +148,7 @@ void ShardReader::State::begin_member() {
   documents_before = documents;
   const std::string head_frame = frames.take_skippable(format::kMaxHeaderBytes, "a header");
   ShardHeader found = format::decode_header(std::string_view(head_frame).substr(format::kSkippableHeadBytes), subject);
+  frame = 1;
   if (frames.peek_magic() != format::kTokenizerMagic) format::fail_damaged(subject, "expected the tokenizer's files");
   const std::string files_frame = frames.take_skippable(format::kMaxTokenizerBytes, "a tokenizer");
   const std::string_view blob = std::string_view(files_frame).substr(format::kSkippableHeadBytes);
@@ -160,10 +163,10 @@ void ShardReader::State::begin_member() {
     if (!difference.empty()) throw Error(subject + ": differs from the first in " + difference);
     header.frame_tokens = found.frame_tokens;
   }
-  for (const std::string* frame : {&head_frame, &files_frame}) {
-    entries.push_back({static_cast<std::uint32_t>(frame->size()), 0});
-    digest.update(*frame);
-    index_digest.update(*frame);
+  for (const std::string* part : {&head_frame, &files_frame}) {
+    entries.push_back({static_cast<std::uint32_t>(part->size()), 0});
+    digest.update(*part);
+    index_digest.update(*part);
   }
   inside = true;
 }
@@ -194,12 +197,30 @@ void ShardReader::State::end_member() {
     format::fail_damaged(frames.name(), counts(tail.totals.totals) + ", expected " + counts(totals.totals));
   }
   if (totals_frame != tail.totals_frame) format::fail_damaged(frames.name(), "its bytes do not have its digest");
+  ++frame;
   if (frames.peek_magic() != format::kSeekTableMagic) format::fail_damaged(frames.name(), "expected the seek table");
   const std::string seek_table = frames.take_skippable(std::ssize(tail.seek_table_frame), "a seek table");
   if (seek_table != tail.seek_table_frame)
     format::fail_damaged(frames.name(), "its seek table does not fit its frames");
   members.push_back(tail.totals.totals);
   inside = false;
+}
+
+// False when it held ids.
+bool ShardReader::State::take_frame() {
+  frame = inside ? entries.size() : 0;
+  if (!inside) {
+    if (frames.peek_magic() != format::kHeaderMagic) {
+      format::fail_damaged(frames.name(), "expected the end or another shard behind the seek table");
+    }
+    begin_member();
+  } else if (frames.peek_magic() == format::kTotalsMagic) {
+    end_member();
+  } else {
+    take_data();
+    return false;
+  }
+  return true;
 }
 
 ShardReader::ShardReader(std::unique_ptr<ByteSource> source) : state_(std::make_unique<State>(std::move(source))) {
@@ -209,7 +230,11 @@ ShardReader::ShardReader(std::unique_ptr<ByteSource> source) : state_(std::make_
   std::string magic;
   append_u32(magic, format::kHeaderMagic);
   if (!magic.starts_with(head)) throw Error(frames.name() + ": not a token shard (bam-shard(5))");
-  state_->begin_member();
+  try {
+    state_->begin_member();
+  } catch (const Error& error) {
+    format::rethrow_for_frame(error, 0, state_->frame);
+  }
 }
 
 ShardReader::ShardReader(const std::string& path) : ShardReader(open_source(path)) {}
@@ -226,19 +251,14 @@ const std::vector<TokenizerFile>& ShardReader::tokenizer_files() const {
 
 std::span<const Token> ShardReader::next() {
   State& state = *state_;
-  for (;;) {
-    if (!state.inside) {
-      if (state.frames.peek(1).empty()) return {};
-      if (state.frames.peek_magic() != format::kHeaderMagic) {
-        format::fail_damaged(state.frames.name(), "expected the end or another shard behind the seek table");
-      }
-      state.begin_member();
-    } else if (state.frames.peek_magic() == format::kTotalsMagic) {
-      state.end_member();
-    } else {
-      state.take_data();
-      return state.ids;
+  if (!state.inside && state.frames.peek(1).empty()) return {};
+  try {
+    while (state.take_frame()) {
+      if (!state.inside && state.frames.peek(1).empty()) return {};
     }
+    return state.ids;
+  } catch (const Error& error) {
+    format::rethrow_for_frame(error, state.members.size(), state.frame);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "io/json.h"
 #include "io/sha256.h"
+#include "text/shard_contents.h"
 #include "text/tokenizer.h"
 
 namespace bam::text {
@@ -36,18 +37,7 @@ std::string digest_of(const std::vector<io::ShardTotals>& members) {
   return digest.hex();
 }
 
-ShardSummary summarise_pipe(const std::string& path) {
-  ShardSummary summary;
-  io::ShardReader reader(std::make_unique<CountingSource>(io::open_source(path), summary.file_bytes));
-  while (!reader.next().empty()) {
-  }
-  summary.header = reader.header();
-  summary.members = static_cast<Index>(reader.members().size());
-  summary.documents = reader.documents();
-  summary.tokens = reader.tokens();
-  summary.sha256 = digest_of(reader.members());
-  return summary;
-}
+constexpr int kMostFrequent = 10;
 
 double ratio(Index over, Index under) {
   return under == 0 ? 0.0 : static_cast<double>(over) / static_cast<double>(under);
@@ -70,7 +60,13 @@ std::vector<io::Column> summary_columns() {
           {"file_bytes", ColumnType::integer},
           {"bytes_per_token", ColumnType::real, 3},
           {"compression", ColumnType::real, 3},
-          {"sha256", ColumnType::text}};
+          {"sha256", ColumnType::text},
+          {"shortest", ColumnType::integer},
+          {"longest", ColumnType::integer},
+          {"lengths", ColumnType::text},
+          {"distinct_ids", ColumnType::integer},
+          {"frequent_ids", ColumnType::text},
+          {"frequent_pieces", ColumnType::text}};
 }
 
 std::vector<io::Cell> summary_row(const ShardSummary& shard) {
@@ -93,7 +89,13 @@ std::vector<io::Cell> summary_row(const ShardSummary& shard) {
           shard.file_bytes,
           ratio(shard.file_bytes, shard.tokens),
           ratio(shard.tokens * id_bytes, shard.file_bytes),
-          shard.sha256};
+          shard.sha256,
+          shard.shortest,
+          shard.longest,
+          shard.lengths,
+          shard.distinct,
+          shard.frequent,
+          shard.frequent_pieces};
 }
 
 std::vector<io::Column> validation_columns() {
@@ -107,7 +109,7 @@ void write_validation(const std::vector<std::string>& paths, io::TableWriter& ta
   Index bad = 0;
   for (const std::string& path : paths) {
     try {
-      const ShardSummary shard = summarise_shard(path, true);
+      const ShardSummary shard = summarise_shard(path);
       table.row({shard.name, std::string("yes"), shard.documents, shard.tokens, shard.sha256, {}});
     } catch (const Error& error) {
       if (bad++ == 0) first_problem = error.what();
@@ -173,20 +175,35 @@ void decode_shard(io::ShardReader& reader, const std::string& name, DocumentWrit
 
 }  // namespace
 
-ShardSummary summarise_shard(const std::string& path, bool check_all) {
-  std::error_code ignored;
-  const bool is_file = path != "-" && std::filesystem::is_regular_file(path, ignored);
+ShardSummary summarise_shard(const std::string& path) {
   ShardSummary summary;
-  if (is_file) {
-    const io::ShardFile shard(path);
-    if (check_all) shard.validate();
-    summary = {path,           shard.header(), 0, static_cast<Index>(shard.members().size()), shard.documents(),
-               shard.tokens(), shard.digest()};
-    summary.file_bytes = static_cast<Index>(std::filesystem::file_size(path));
-  } else {
-    summary = summarise_pipe(path);
+  io::ShardReader reader(std::make_unique<CountingSource>(io::open_source(path), summary.file_bytes));
+  ContentCounts counts(reader.header().vocab_size);
+  for (std::span<const Token> ids = reader.next(); !ids.empty(); ids = reader.next()) {
+    counts.add(ids, reader.header().bos_id);
+  }
+  counts.finish();
+  std::error_code ignored;
+  if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
+    // Its index too, by which it is entered at random.
+    const io::ShardFile file(path);
+    if (file.tokens() != reader.tokens() || file.digest() != digest_of(reader.members())) {
+      throw Error(path + ": damaged shard: its index and its frames differ");
+    }
   }
   summary.name = io::input_name(path);
+  summary.header = reader.header();
+  summary.members = static_cast<Index>(reader.members().size());
+  summary.documents = reader.documents();
+  summary.tokens = reader.tokens();
+  summary.sha256 = digest_of(reader.members());
+  summary.shortest = counts.shortest();
+  summary.longest = counts.longest();
+  summary.lengths = counts.lengths();
+  summary.distinct = counts.distinct();
+  summary.frequent = counts.frequent(kMostFrequent);
+  const auto tokenizer = make_tokenizer(reader.header(), reader.tokenizer_files(), summary.name);
+  summary.frequent_pieces = counts.frequent_pieces(kMostFrequent, *tokenizer);
   return summary;
 }
 
@@ -198,7 +215,7 @@ void write_summaries(const std::vector<std::string>& paths, bool check_all, io::
     return;
   }
   io::TableWriter table(sink, format, summary_columns(), header);
-  for (const std::string& path : paths) table.row(summary_row(summarise_shard(path, false)));
+  for (const std::string& path : paths) table.row(summary_row(summarise_shard(path)));
 }
 
 void decode_shards(const std::vector<std::string>& paths, const InputOptions& options, io::ByteSink& sink,

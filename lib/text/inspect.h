@@ -21,11 +21,17 @@ struct ShardSummary {
   Index documents = 0;
   Index tokens = 0;
   std::string sha256;  // io::ShardFile::digest
+  // Of a whole reading; see ContentCounts.
+  Index shortest = 0;
+  Index longest = 0;
+  std::string lengths;
+  Index distinct = 0;
+  std::string frequent;
+  std::string frequent_pieces;
 };
 
-// Of a file: from its headers, totals and seek tables; with `check_all` every byte is checked too. A pipe is read to
-// its end and checked in any case. Throws Error as io::ShardFile and io::ShardReader do.
-ShardSummary summarise_shard(const std::string& path, bool check_all);
+// Reads all of a file or pipe, and checks every byte of it. Throws Error as io::ShardFile and io::ShardReader do.
+ShardSummary summarise_shard(const std::string& path);
 
 // A table with a row for each shard. With `check_all` the row says whether it is whole, and if not, why; after the
 // last row Error is thrown if any is not. Without, the first that cannot be read throws.

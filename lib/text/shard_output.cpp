@@ -18,11 +18,15 @@ std::string shard_name(std::size_t number) {
   return std::string(digits.size() < kDigits ? kDigits - digits.size() : 0, '0') + digits + std::string(kSuffix);
 }
 
-// A mixture of two runs would look like one set of shards.
-void prepare_folder(const std::string& folder) {
+void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directory(folder, error);
   if (error && !fs::is_directory(folder)) throw Error(folder + ": cannot make this folder: " + error.message());
+}
+
+// A mixture of two runs would look like one set of shards.
+void require_no_shards(const std::string& folder) {
+  std::error_code error;
   fs::directory_iterator entries(folder, error);
   if (error) throw Error(folder + ": cannot read this folder: " + error.message());
   for (const fs::directory_entry& entry : entries) {
@@ -45,7 +49,12 @@ ShardOutput::ShardOutput(const std::string& path, const Tokenizer& tokenizer, Op
   if (is_folder(path)) {
     folder_ = path;
     while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
-    prepare_folder(folder_);
+    make_folder(folder_);
+    if (!options_.run.empty()) journal_.emplace(folder_, options_.run);
+    const bool goes_on = journal_ && fs::exists(ShardJournal::path_in(folder_));
+    if (!goes_on) require_no_shards(folder_);
+    // Before the first shard, so that a shard without its line is known to be of this run.
+    if (journal_ && !goes_on) journal_->begin();
   } else {
     file_ = std::make_unique<io::OutputFile>(path);
   }
@@ -57,30 +66,36 @@ const io::OutputFile* ShardOutput::single_file() const {
   return folder_.empty() ? file_.get() : nullptr;
 }
 
-void ShardOutput::append(std::span<const Token> ids, bool ends_document) {
+TokenizeTotals ShardOutput::before() const {
+  return journal_ ? journal_->totals() : TokenizeTotals();
+}
+
+void ShardOutput::append(std::span<const Token> ids, bool ends_document, const TokenizeTotals& so_far) {
   if (!writer_) begin_shard();
   writer_->append(ids);
-  if (!folder_.empty() && ends_document && writer_->tokens() >= options_.shard_tokens) end_shard();
+  if (!folder_.empty() && ends_document && writer_->tokens() >= options_.shard_tokens) end_shard(so_far);
 }
 
 void ShardOutput::begin_shard() {
   if (!folder_.empty()) {
-    path_ = folder_ + "/" + shard_name(finished_.size());
+    path_ = folder_ + "/" + shard_name(journal_ ? journal_->entries().size() : finished_.size());
     file_ = std::make_unique<io::OutputFile>(path_);
   }
   writer_ = std::make_unique<io::ShardWriter>(*file_, shard_header(tokenizer_), tokenizer_.files(), options_.writer);
 }
 
-void ShardOutput::end_shard() {
+void ShardOutput::end_shard(const TokenizeTotals& so_far) {
   io::ShardTotals totals = writer_->finish();
   writer_.reset();
   file_->commit();
   file_.reset();
+  if (journal_) journal_->add({fs::path(path_).filename().string(), totals.sha256, so_far});
   finished_.push_back({path_, std::move(totals)});
 }
 
-const std::vector<ShardOutput::Finished>& ShardOutput::finish() {
-  if (writer_) end_shard();
+const std::vector<ShardOutput::Finished>& ShardOutput::finish(const TokenizeTotals& totals) {
+  if (writer_) end_shard(totals);
+  if (journal_) journal_->finish(totals);
   return finished_;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/types.h"
 #include "io/atomic_file.h"
 #include "io/shard.h"
+#include "text/shard_journal.h"
 #include "text/tokenizer.h"
 
 namespace bam::text {
@@ -18,10 +20,12 @@ class ShardOutput {
   struct Options {
     io::ShardWriter::Options writer;
     Index shard_tokens = 100'000'000;  // in a folder: a shard ends with the document that reaches so many
+    std::string run;                   // in a folder: what describes the run (ShardJournal); "" keeps no journal
   };
 
   // `path` is a folder when it ends with "/" or is one: it is made if need be, and its shards are 00000.tok.zst,
-  // 00001.tok.zst, ... Throws Error for a folder that holds shards already, and as io::OutputFile does.
+  // 00001.tok.zst, ... Throws Error for a folder that holds shards already, unless they are of an earlier start of the
+  // same run, and as io::OutputFile does.
   // `tokenizer` outlives the output.
   ShardOutput(const std::string& path, const Tokenizer& tokenizer, Options options);
   ~ShardOutput();
@@ -31,19 +35,23 @@ class ShardOutput {
   // The only file, for require_not_terminal; null for a folder.
   const io::OutputFile* single_file() const;
 
-  void append(std::span<const Token> ids, bool ends_document);
+  // What an earlier start of the run has finished; nothing is left to do when it finished all.
+  TokenizeTotals before() const;
+  bool was_finished() const { return journal_ && journal_->is_finished(); }
+
+  void append(std::span<const Token> ids, bool ends_document, const TokenizeTotals& so_far);
 
   struct Finished {
     std::string path;
     io::ShardTotals totals;
   };
-  // Ends the last shard. Only then do a single file and the last of a folder get their final names; none does where
-  // there was no id at all.
-  const std::vector<Finished>& finish();
+  // Ends the last shard; `finished` are those of this start. Only then do a single file and the last of a folder get
+  // their final names; none does where there was no id at all.
+  const std::vector<Finished>& finish(const TokenizeTotals& totals);
 
  private:
   void begin_shard();
-  void end_shard();
+  void end_shard(const TokenizeTotals& so_far);
 
   const Tokenizer& tokenizer_;
   Options options_;
@@ -52,6 +60,7 @@ class ShardOutput {
   std::unique_ptr<io::OutputFile> file_;
   std::unique_ptr<io::ShardWriter> writer_;
   std::vector<Finished> finished_;
+  std::optional<ShardJournal> journal_;
 };
 
 }  // namespace bam::text

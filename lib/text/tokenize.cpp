@@ -1,15 +1,19 @@
 #include "text/tokenize.h"
 
+#include <array>
+#include <cmath>
 #include <deque>
 #include <filesystem>
 #include <future>
 #include <iomanip>
 #include <sstream>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/numbers.h"
+#include "io/sha256.h"
 #include "text/utf8.h"
 
 namespace bam::text {
@@ -27,21 +31,42 @@ struct Batch {
   InputFormat format = InputFormat::text;
   std::vector<Record> records;
   std::size_t bytes = 0;
+  std::size_t passed_over = 0;  // so many of the first were delivered by an earlier run
+};
+
+// The beginning of a text's SHA-256.
+using TextDigest = std::array<std::uint64_t, 2>;
+
+TextDigest digest_of(std::string_view text) {
+  const std::string digits = io::sha256_hex(text);
+  TextDigest digest{};
+  for (std::size_t i = 0; i < 32; ++i) {
+    const char c = digits[i];
+    digest[i / 16] = digest[i / 16] << 4U | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+  }
+  return digest;
+}
+
+struct DigestHash {
+  std::size_t operator()(const TextDigest& digest) const { return digest[1]; }
 };
 
 struct EncodedRecord {
   std::size_t ids = 0;  // how many of EncodedBatch::ids
   Index text_bytes = 0;
+  Index read_bytes = 0;
   Index line = 0;
   bool begins = true;
   bool ends = true;
   bool is_utf8 = true;
+  bool held_out = false;
+  bool passed_over = false;
+  TextDigest digest{};
   std::string problem;
 };
 
 struct EncodedBatch {
   std::string name;
-  Index read_bytes = 0;
   std::vector<Token> ids;
   std::vector<EncodedRecord> records;
 };
@@ -56,18 +81,28 @@ void encode_record(const Tokenizer& tokenizer, const Record& record, std::string
   if (record.ends && tokenizer.eos_id()) ids.push_back(*tokenizer.eos_id());
 }
 
-EncodedBatch encode_batch(const Tokenizer& tokenizer, const std::string& field, const Batch& batch) {
-  EncodedBatch encoded{batch.name, static_cast<Index>(batch.bytes), {}, {}};
-  TextExtractor extractor(batch.format, field);
+bool looks_at_texts(const TokenizeOptions& options) {
+  return options.drop_duplicates || options.held_out_share > 0;
+}
+
+EncodedBatch encode_batch(const Tokenizer& tokenizer, const TokenizeOptions& options, const Batch& batch) {
+  EncodedBatch encoded{batch.name, {}, {}};
+  TextExtractor extractor(batch.format, options.input.field);
   for (const Record& record : batch.records) {
     EncodedRecord result;
     result.line = record.line;
+    result.read_bytes = static_cast<Index>(record.bytes.size());
     result.begins = record.begins;
     result.ends = record.ends;
     const std::size_t start = encoded.ids.size();
     std::string_view text;
-    result.problem = extractor.extract(record, text);
-    if (result.problem.empty()) {
+    result.passed_over = encoded.records.size() < batch.passed_over;
+    if (!result.passed_over || looks_at_texts(options)) result.problem = extractor.extract(record, text);
+    if (looks_at_texts(options) && result.problem.empty()) {
+      result.digest = digest_of(text);
+      result.held_out = std::ldexp(static_cast<double>(result.digest[0]), -64) < options.held_out_share;
+    }
+    if (result.problem.empty() && (!result.passed_over || result.held_out)) {
       try {
         encode_record(tokenizer, record, text, encoded.ids);
         result.is_utf8 = tokenizer.fidelity() == Fidelity::bytes || is_utf8(text);
@@ -87,24 +122,36 @@ class Pipeline {
  public:
   Pipeline(const Tokenizer& tokenizer, const TokenizeOptions& options, const DocumentSink& sink,
            const std::function<void(const TokenizeTotals&)>& progress)
-      : tokenizer_(tokenizer), options_(options), sink_(sink), progress_(progress), problems_(options.on_error) {}
+      : tokenizer_(tokenizer),
+        options_(options),
+        sink_(sink),
+        progress_(progress),
+        problems_(options.on_error),
+        totals_(options.before),
+        to_pass_over_(options.before.records) {}
 
   void add_file(const std::string& path) {
-    DocumentReader reader(path, options_.input, [this](std::string_view text) { return tokenizer_.last_cut(text); });
+    Cutter cutter;
+    if (!looks_at_texts(options_)) cutter = [this](std::string_view text) { return tokenizer_.last_cut(text); };
+    DocumentReader reader(path, options_.input, std::move(cutter));
     log::detail(reader.name() + ": read as " + name_of(reader.format()));
     Batch batch;
     for (Record record; reader.next(record);) {
       batch.bytes += record.bytes.size();
+      if (to_pass_over_ > 0) {
+        --to_pass_over_;
+        ++batch.passed_over;
+      }
       batch.records.push_back(std::move(record));
       if (batch.bytes >= kBatchBytes) submit(std::exchange(batch, Batch()), reader);
     }
     submit(std::move(batch), reader);
-    ++totals_.files;
+    ++files_;
   }
 
   TokenizeTotals finish() {
     while (!in_flight_.empty()) deliver_first();
-    totals_.skipped = problems_.skipped();
+    totals_.files = files_;
     return totals_;
   }
 
@@ -120,8 +167,8 @@ class Pipeline {
     batch.format = reader.format();
     while (in_flight_.size() >= static_cast<std::size_t>(options_.threads)) deliver_first();
     const auto how = options_.threads == 1 ? std::launch::deferred : std::launch::async;
-    in_flight_.push_back(std::async(
-        how, [this, work = std::move(batch)] { return encode_batch(tokenizer_, options_.input.field, work); }));
+    in_flight_.push_back(
+        std::async(how, [this, work = std::move(batch)] { return encode_batch(tokenizer_, options_, work); }));
   }
 
   void deliver_first() {
@@ -132,20 +179,38 @@ class Pipeline {
       deliver(batch.name, record, rest.first(record.ids));
       rest = rest.subspan(record.ids);
     }
-    totals_.read_bytes += batch.read_bytes;
     if (progress_) progress_(totals_);
   }
 
   void deliver(const std::string& name, const EncodedRecord& record, std::span<const Token> ids) {
+    if (record.passed_over) {
+      if (record.problem.empty() && is_new(record) && record.held_out && !ids.empty()) {
+        options_.held_out(ids, true, totals_);
+      }
+      return;
+    }
+    ++totals_.records;
+    totals_.read_bytes += record.read_bytes;
     if (!record.problem.empty()) {
       problems_.report(name, record.line, record.problem);
-      return;
-    }
-    if (record.begins && record.ends && ids.empty()) {
+      ++totals_.skipped;
+    } else if (record.begins && record.ends && ids.empty()) {
       ++totals_.empty;
-      return;
+    } else if (!is_new(record)) {
+      ++totals_.duplicates;
+    } else if (record.held_out) {
+      ++totals_.held_out;
+      options_.held_out(ids, true, totals_);
+    } else {
+      count(record, ids);
+      sink_(ids, record.ends, totals_);
     }
-    sink_(ids, record.ends);
+  }
+
+  // Remembers its text.
+  bool is_new(const EncodedRecord& record) { return !options_.drop_duplicates || seen_.insert(record.digest).second; }
+
+  void count(const EncodedRecord& record, std::span<const Token> ids) {
     totals_.tokens += static_cast<Index>(ids.size());
     totals_.text_bytes += record.text_bytes;
     document_is_utf8_ = record.is_utf8 && (record.begins || document_is_utf8_);
@@ -161,6 +226,9 @@ class Pipeline {
   const std::function<void(const TokenizeTotals&)>& progress_;
   ProblemPolicy problems_;
   TokenizeTotals totals_;
+  Index files_ = 0;
+  Index to_pass_over_;
+  std::unordered_set<TextDigest, DigestHash> seen_;
   bool document_is_utf8_ = true;
   std::deque<std::future<EncodedBatch>> in_flight_;  // destroyed first: its threads use the rest
 };
@@ -202,9 +270,18 @@ Index bytes_to_read(const std::vector<std::string>& paths) {
   return total;
 }
 
+Index bytes_of_file(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) return -1;
+  const auto bytes = std::filesystem::file_size(path, error);
+  return error ? -1 : static_cast<Index>(bytes);
+}
+
 void report(const TokenizeTotals& totals, double wall_s) {
-  const std::string left_out =
+  std::string left_out =
       counted(totals.empty, "empty document") + ", " + counted(totals.skipped, "record") + " skipped";
+  if (totals.duplicates > 0) left_out += ", " + counted(totals.duplicates, "duplicate") + " dropped";
+  if (totals.held_out > 0) left_out += ", " + counted(totals.held_out, "document") + " held out";
   if (totals.documents == 0) throw Error("no tokens to write: " + left_out);
   if (totals.not_utf8 > 0) {
     log::warning(counted(totals.not_utf8, "document") +

@@ -81,9 +81,61 @@ bam-tokenize --info --no-header - <ab.tok.zst | cut -f2- >piped
 bam-tokenize --info --no-header ab.tok.zst | cut -f2- | cmp -s - piped || fail "--info differs between file and pipe"
 expect 0 quiet --tokenizer bytes --input lines text.txt -o folder/ --shard-tokens 100k
 cat folder/*.tok.zst | bam-tokenize --decode --input lines | cmp -s - text.txt || fail "a folder of shards loses text"
-[ "$(find folder -type f | wc -l)" = 3 ] || fail "the folder holds $(ls folder)"
+[ "$(find folder -name '*.tok.zst' | wc -l)" = 3 ] || fail "the folder holds $(ls folder)"
 expect 1 quiet --tokenizer bytes --input lines text.txt -o folder/
-one_line_error '^bam-tokenize: folder: holds shards already'
+one_line_error '^bam-tokenize: folder: holds shards of a run with other inputs or options'
+mkdir other
+cp folder/00000.tok.zst other/
+expect 1 quiet --tokenizer bytes --input lines text.txt -o other/
+one_line_error '^bam-tokenize: other: holds shards already'
+
+# A run that was stopped goes on behind its last finished shard, and one that is finished has nothing to do.
+run=(--tokenizer "$model" --input lines --shard-tokens 20k --dedup --hold-out 0.1 text.txt text.txt -o parts/)
+quiet "${run[@]}" --hold-out-to held.tok.zst || fail "a folder with documents held out"
+sha256sum parts/*.tok.zst held.tok.zst >sums
+[ "$(wc -l <sums)" -gt 4 ] || fail "too few shards: $(cat sums)"
+expect 0 bam-tokenize "${run[@]}" --hold-out-to held.tok.zst
+contains err 'parts/: finished before'
+head -2 parts/bam-tokenize.jsonl >journal
+mv journal parts/bam-tokenize.jsonl
+rm parts/00003.tok.zst held.tok.zst
+echo damaged >parts/00001.tok.zst
+expect 0 bam-tokenize "${run[@]}" --threads 3 --hold-out-to held.tok.zst
+contains err 'parts/: goes on behind [0-9]+ documents'
+contains err ', 3000 duplicates dropped, [0-9]+ documents held out, '
+sha256sum -c sums >out 2>&1 || fail "a run that goes on gives other shards: $(grep -v OK out)"
+head -2 parts/bam-tokenize.jsonl >journal
+mv journal parts/bam-tokenize.jsonl
+cp parts/00001.tok.zst parts/00000.tok.zst
+expect 1 bam-tokenize "${run[@]}" --hold-out-to held.tok.zst
+one_line_error '^bam-tokenize: parts/00000.tok.zst: not the shard that parts/bam-tokenize.jsonl names'
+usage_pair=(--tokenizer bytes text.txt -o no.tok.zst)
+expect 2 bam-tokenize "${usage_pair[@]}" --hold-out 0.1
+one_line_error '^bam-tokenize: --hold-out, --hold-out-to: expected both or neither'
+
+# What is held out is in no other shard, and is found where it is.
+quiet --tokenizer bytes --input lines text.txt -o train.tok.zst --hold-out 0.2 --hold-out-to valid.tok.zst
+expect 0 bam-tokenize --leaks valid.tok.zst train.tok.zst
+[ "$(tail -1 out | cut -f3)" = 0 ] || fail "--leaks: $(cat out)"
+[ $(($(bam-tokenize --info --no-header train.tok.zst | cut -f3) + $(bam-tokenize --info --no-header valid.tok.zst | cut -f3))) = 3000 ] ||
+  fail "documents are lost or doubled"
+quiet --tokenizer bytes --input lines text.txt -o all.tok.zst
+expect 1 bam-tokenize --leaks valid.tok.zst train.tok.zst all.tok.zst
+one_line_error '^bam-tokenize: valid.tok.zst: [0-9]+ documents of the other shards are in it, expected none'
+
+# --info counts lengths and ids.
+printf 'aab\naab\n\nb\n' | quiet --tokenizer bytes --input lines -o counts.tok.zst
+expect 0 bam-tokenize --info --no-header counts.tok.zst
+[ "$(cut -f17- out)" = "$(printf '2\t4\t2:1 4:2\t3\t97:4 98:3 256:3\t["<0x61>","<0x62>","<bos>"]')" ] || fail "--info: $(cut -f17- out)"
+expect 0 bam-tokenize --tokenizer bytes --input lines --dedup lines.txt lines.txt -o counts.tok.zst
+contains err '^bam-tokenize: 2 documents, .*, 2 empty documents, 0 records skipped, 2 duplicates dropped, in '
+
+# Special tokens in a text.
+printf 'a</s>' | quiet --tokenizer "$model" --allow-special -o a.tok.zst
+ids a.tok.zst | grep -Eq '^1 [0-9 ]+ 2 2$' || fail "--allow-special: $(ids a.tok.zst)"
+printf 'a</s>' | quiet --tokenizer "$model" -o a.tok.zst
+ids a.tok.zst | grep -Eq ' 2 2$' && fail "special tokens count without --allow-special"
+quiet --tokenizer bytes odd.txt -o a.tok.zst
 
 # --validate
 expect 0 bam-tokenize --validate a.tok.zst ab.tok.zst
@@ -173,7 +225,7 @@ usage "--shard-tokens: '-1' is out of range" --tokenizer bytes --shard-tokens -1
 usage '--shard-tokens: needs a folder' --tokenizer bytes --shard-tokens 5 text.txt
 usage '--bos-token: <x> is not a special token of .*\(<s>, </s>\)' --tokenizer "$model" --bos-token '<x>' text.txt
 usage '--bos-token: the bytes tokenizer has no special tokens' --tokenizer bytes --bos-token '<s>' text.txt
-usage '--decode, --info, --validate, --learn: expected one' --decode --info a.tok.zst
+usage '--decode, --info, --validate, --leaks, --learn: expected one' --decode --info a.tok.zst
 usage '--tokenizer: does not go with' --decode --tokenizer bytes a.tok.zst
 if has_terminal; then
   script -qec "bam-tokenize --tokenizer bytes text.txt" /dev/null >out </dev/null

@@ -1,4 +1,6 @@
 // boxes: io base
+#include <set>
+
 #include "io/bytes.h"
 #include "io/frame_compressor.h"
 #include "io/sha256.h"
@@ -58,6 +60,41 @@ struct Forgery {
 };
 
 }  // namespace
+
+TEST_CASE("shard: what is wrong with a frame names it") {
+  bam::io::ShardHeader header;
+  header.vocab_size = 300;
+  header.tokenizer_name = header.tokenizer_kind = "bytes";
+  bam::io::MemorySink sink;
+  bam::io::ShardWriter writer(sink, header, {});
+  writer.append(std::vector<bam::io::Token>(3 * bam::io::kFrameTokens, 7));
+  writer.finish();
+  const auto problem_of = [](const std::string& bytes) {
+    try {
+      bam::io::ShardReader reader(bam::io::source_from_memory("x", bytes));
+      while (!reader.next().empty()) {
+      }
+    } catch (const bam::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  const std::string& shard = sink.bytes();
+  CHECK(problem_of(shard) == "no error");
+  // Frames 0 and 1 describe, 2 to 4 hold ids, 5 are the totals, 6 is the seek table.
+  std::set<std::string> named;
+  for (std::size_t i = 0; i < shard.size(); ++i) {
+    std::string damaged = shard;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    for (const std::string& problem : {problem_of(damaged), problem_of(shard.substr(0, i))}) {
+      const std::size_t place = problem.find("(frame ");
+      if (place != std::string::npos) named.insert(problem.substr(place));
+      CHECK((place != std::string::npos || i < 5));
+    }
+  }
+  for (const char* frame : {"0", "1", "2", "3", "4", "5", "6"})
+    CHECK(named.count(std::string("(frame ") + frame + ")") == 1);
+}
 
 TEST_CASE("shard_damage: cut at any byte it is truncated, as a stream and as a file") {
   const ScratchFolder folder;

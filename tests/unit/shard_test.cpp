@@ -109,7 +109,8 @@ TEST_CASE("shard: members whose headers differ are refused, and the difference i
                                                                   {kind, "tokenizer kind bytes and sentencepiece"}};
   for (const auto& [other, difference] : cases) {
     const std::string both = shard_of({kBos}, first) + shard_of({kBos}, other);
-    CHECK(error_of([&] { read_stream(both); }) == "input: member 2: differs from the first in " + difference);
+    CHECK(error_of([&] { read_stream(both); }) ==
+          "input: member 2: differs from the first in " + difference + " (frame 1 of member 2)");
     spit(folder / "both", both);
     CHECK(contains(error_of([&] { ShardFile file(folder / "both"); }), "differs from the first in " + difference));
   }

@@ -1,6 +1,7 @@
 // boxes: text io base
 #include "text/tokenize.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -29,9 +30,10 @@ std::unique_ptr<Tokenizer> small_model() {
 std::vector<Token> ids_of(const std::string& path, const Tokenizer& tokenizer, const TokenizeOptions& options,
                           TokenizeTotals* totals = nullptr) {
   std::vector<Token> ids;
-  const TokenizeTotals counted = tokenize_files({path}, tokenizer, options, [&](std::span<const Token> part, bool) {
-    ids.insert(ids.end(), part.begin(), part.end());
-  });
+  const TokenizeTotals counted =
+      tokenize_files({path}, tokenizer, options, [&](std::span<const Token> part, bool, const TokenizeTotals&) {
+        ids.insert(ids.end(), part.begin(), part.end());
+      });
   CHECK(counted.tokens == static_cast<Index>(ids.size()));
   if (totals != nullptr) *totals = counted;
   return ids;
@@ -101,7 +103,8 @@ TEST_CASE("tokenize: a failing record comes after everything before it, with any
     options.threads = threads;
     Index documents = 0;
     CHECK(error_of([&] {
-            tokenize_files({path}, *tokenizer, options, [&](std::span<const Token>, bool) { ++documents; });
+            tokenize_files({path}, *tokenizer, options,
+                           [&](std::span<const Token>, bool, const TokenizeTotals&) { ++documents; });
           }) == path + ":60001: not valid JSON");
     CHECK(documents == 60'000);
   }
@@ -145,7 +148,7 @@ TEST_CASE("tokenize: what the sink throws comes through") {
   TokenizeOptions options;
   options.threads = 3;
   CHECK_THROWS_AS(tokenize_files({folder / "a.txt"}, *tokenizer, options,
-                                 [](std::span<const Token>, bool) { throw bam::BrokenPipe(); }),
+                                 [](std::span<const Token>, bool, const TokenizeTotals&) { throw bam::BrokenPipe(); }),
                   bam::BrokenPipe);
 }
 
@@ -159,10 +162,10 @@ TEST_CASE("tokenize: a folder takes shards cut between documents") {
   const std::vector<Token> document = {256, 1, 2, 3, 4, 5, 6};
   for (int i = 0; i < 5; ++i) {
     // Parts do not end a shard, documents do.
-    output.append(std::span(document).first(3), false);
-    output.append(std::span(document).subspan(3), true);
+    output.append(std::span(document).first(3), false, {});
+    output.append(std::span(document).subspan(3), true, {});
   }
-  const auto& shards = output.finish();
+  const auto& shards = output.finish({});
   REQUIRE(shards.size() == 3);
   CHECK(shards[0].path == folder / "new/00000.tok.zst");
   CHECK(shards[0].totals.tokens == 14);
@@ -172,11 +175,65 @@ TEST_CASE("tokenize: a folder takes shards cut between documents") {
   CHECK_THROWS_AS(ShardOutput(folder / "no/such/", *tokenizer, options), bam::Error);
 }
 
+TEST_CASE("tokenize: duplicates are dropped and the same documents held out, with any number of threads") {
+  const ScratchFolder folder;
+  std::string lines;
+  for (int i = 0; i < 3000; ++i) lines += "document " + std::to_string(i % 1000) + "\n";
+  spit(folder / "a", lines);
+  const auto tokenizer = open_tokenizer("bytes");
+  std::vector<Token> first_kept, first_held;
+  for (const int threads : {1, 3}) {
+    std::vector<Token> held;
+    TokenizeOptions options;
+    options.input.format = InputFormat::lines;
+    options.threads = threads;
+    options.drop_duplicates = true;
+    options.held_out_share = 0.2;
+    options.held_out = [&](std::span<const Token> ids, bool, const TokenizeTotals&) {
+      held.insert(held.end(), ids.begin(), ids.end());
+    };
+    TokenizeTotals totals;
+    const std::vector<Token> kept = ids_of(folder / "a", *tokenizer, options, &totals);
+    CHECK(totals.duplicates == 2000);
+    CHECK(totals.documents + totals.held_out == 1000);
+    CHECK(totals.held_out > 150);
+    CHECK(totals.held_out < 250);
+    CHECK(std::count(held.begin(), held.end(), Token{256}) == totals.held_out);
+    if (threads == 1) {
+      first_kept = kept;
+      first_held = held;
+    }
+    CHECK(kept == first_kept);
+    CHECK(held == first_held);
+  }
+}
+
+TEST_CASE("tokenize: what an earlier start delivered is passed over") {
+  const ScratchFolder folder;
+  spit(folder / "a", "{\"text\":\"a\"}\n{\"text\":\"\"}\n{\"text\":\"b\"}\n{\"text\":\"a\"}\n");
+  const auto tokenizer = open_tokenizer("bytes");
+  TokenizeOptions options;
+  options.input.format = InputFormat::jsonl;
+  options.drop_duplicates = true;
+  options.before.records = 2;
+  options.before.documents = 1;
+  options.before.tokens = 2;
+  std::vector<Token> ids;
+  const TokenizeTotals totals = tokenize_files({folder / "a"}, *tokenizer, options,
+                                               [&](std::span<const Token> part, bool, const TokenizeTotals&) {
+                                                 ids.insert(ids.end(), part.begin(), part.end());
+                                               });
+  CHECK(ids == std::vector<Token>{256, 'b'});
+  CHECK(totals.records == 4);
+  CHECK(totals.documents == 2);
+  CHECK(totals.duplicates == 1);
+}
+
 TEST_CASE("tokenize: without any token there is no file") {
   const ScratchFolder folder;
   const auto tokenizer = open_tokenizer("bytes");
   ShardOutput output(folder / "a.tok.zst", *tokenizer, {});
-  CHECK(output.finish().empty());
+  CHECK(output.finish({}).empty());
   CHECK_FALSE(std::filesystem::exists(folder / "a.tok.zst"));
 }
 
@@ -200,18 +257,18 @@ TEST_CASE("tokenize: shards decode to the text they came from") {
   }
 }
 
-TEST_CASE("tokenize: a shard is summarised alike from its seek table and from its bytes") {
+TEST_CASE("tokenize: a shard is summarised, and every byte of it checked") {
   const ScratchFolder folder;
   const auto tokenizer = small_model();
   const std::string shard = shard_of(*tokenizer, {english(200'000), "x"});
   spit(folder / "a", shard);
-  const ShardSummary quick = summarise_shard(folder / "a", false);
+  const ShardSummary quick = summarise_shard(folder / "a");
   CHECK(quick.documents == 2);
   CHECK(quick.members == 1);
   CHECK(quick.file_bytes == static_cast<Index>(shard.size()));
   CHECK(quick.sha256.size() == 64);
   spit(folder / "both", shard + shard);
-  CHECK(summarise_shard(folder / "both", true).tokens == 2 * quick.tokens);
+  CHECK(summarise_shard(folder / "both").tokens == 2 * quick.tokens);
 
   std::string damaged = shard;
   damaged[damaged.size() / 2] ^= 1;
