@@ -54,7 +54,11 @@ std::vector<float> replaced(const ParameterInfo& info, const PriorParameters& pa
   const std::size_t layer = layer_of(info.name);
   for (const auto& [role, field] : prior_fields()) {
     if (info.role != role) continue;
-    for (const HeadPrior& prior : parameters.heads[layer]) values.push_back(static_cast<float>(prior.*field));
+    for (const HeadPrior& prior : parameters.heads[layer]) {
+      values.push_back(static_cast<float>(prior.*field));
+      if (std::isfinite(values.back())) continue;
+      throw Error("/params/" + info.name + ": a value is beyond single precision, expected numbers below 3e38");
+    }
   }
   if (info.role == ParameterRole::ssmax_scale && !parameters.ssmax_scale.empty()) {
     for (const double s : parameters.ssmax_scale[layer]) values.push_back(static_cast<float>(s));

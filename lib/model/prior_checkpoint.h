@@ -32,6 +32,7 @@ struct PriorParameters {
 };
 
 // Configuration, parameters and tokenizer into an open checkpoint. `config` is with_bam_prior of that of `reader`.
+// Throws Error for priors that single precision cannot hold.
 void write_with_priors(io::Hdf5File& file, const io::CheckpointReader& reader, const ModelConfig& config,
                        const PriorParameters& parameters);
 

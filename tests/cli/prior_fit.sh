@@ -143,6 +143,7 @@ head -3 bam.tsv >short.tsv
 fails 'short.tsv: no prior for layer 0 head 2' init bam.h5 --from short.tsv
 quiet fit --from counts.tsv >nan.tsv
 fails 'nan.tsv:3: .* is not a number' init bam.h5 --from nan.tsv
+fails '/params/layers/0/prior_scale: a value is beyond single precision' init bam.h5 --scale-init 1e300
 fails 'empty: empty' fit --from empty
 printf 'layer\thead\tkeys\tdistance\n0\t0\t5\t5\n' >beyond.tsv
 fails 'beyond.tsv:2: distance is 5, expected a whole number from 0 to 4' fit --from beyond.tsv
