@@ -45,9 +45,9 @@ int run(const RulerToolOptions& o, cli::Context& context) {
 int main(int argc, char** argv) {
   return bam::cli::run_tool<RulerToolOptions>(
       {.name = "bam-ruler",
-       .purpose = "whether a model finds, follows and counts in long texts: the tasks of RULER",
+       .purpose = "whether a model finds, follows and counts in long texts",
        .examples = {{"bam-ruler --lengths 4Ki,8Ki --samples 50 model.h5", "All tasks that need no file of yours."},
-                    {"bam-ruler --tasks niah_single_1,vt --lengths 4x --words lists/ model.h5",
+                    {"bam-ruler --tasks vt,cwe --lengths 4x --words lists/ model.h5",
                      "Two of them, with RULER's own words."},
                     {"bam-ruler --tasks cwe --lengths 4096 --seed 42 --dump model.h5", "The samples, as RULER's JSON."},
                     {"bam-ruler --task 3/8 --per-item --no-header model.h5 -o 3.tsv", "An eighth, in a job array."},

@@ -12,20 +12,37 @@
 
 namespace bam {
 
-inline cli::ValueType<Index> ruler_task_type() {
+// Those that need no data of the user's.
+inline std::vector<Index> standard_ruler_tasks() {
+  std::vector<Index> numbers;
+  for (const eval::RulerTask& task : eval::ruler_tasks()) {
+    if (task.kind != eval::RulerKind::questions) numbers.push_back(std::ssize(numbers));
+  }
+  return numbers;
+}
+
+// Names of tasks, by number; "standard" stands for standard_ruler_tasks.
+inline cli::ValueType<std::vector<Index>> ruler_tasks_type() {
   std::vector<std::pair<std::string, Index>> names;
   for (const eval::RulerTask& task : eval::ruler_tasks()) {
     names.emplace_back(std::string(task.name), std::ssize(names));
   }
-  cli::ValueType<Index> type = cli::choice<Index>(names);
-  type.metavar = "TASK";
+  const cli::ValueType<std::vector<Index>> listed = cli::list(cli::choice<Index>(names));
+  cli::ValueType<std::vector<Index>> type = listed;
+  type.words.push_back("standard");
+  type.parse = [listed](std::string_view text) {
+    return text == "standard" ? standard_ruler_tasks() : listed.parse(text);
+  };
+  type.format = [listed](const std::vector<Index>& tasks) {
+    return tasks == standard_ruler_tasks() ? std::string("standard") : listed.format(tasks);
+  };
   return type;
 }
 
 struct RulerToolOptions {
   std::string model;
   std::vector<std::string> files;
-  std::vector<Index> tasks = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  std::vector<Index> tasks = standard_ruler_tasks();
   std::vector<Length> lengths = {{4096, false}, {8192, false}, {16384, false}, {32768, false}};
   Index samples = 100;
   std::optional<eval::Haystack> haystack;
@@ -45,7 +62,8 @@ struct RulerToolOptions {
     options.operand(model, cli::path(), "MODEL", "A checkpoint; - is standard input.");
     options.operands(files, cli::path(), "FILE", 0, "With --merge, further tables.");
     options.group("Task")
-        .add("tasks", tasks, cli::list(ruler_task_type()), "TASK,...", "Which of RULER's tasks.")
+        .add("tasks", tasks, ruler_tasks_type(), "TASK,...",
+             "Which of RULER's tasks; standard is all but qa_1 and qa_2.")
         .add("lengths", lengths, cli::list(cli::length()), "TOKENS,...",
              "Most tokens of prompt and answer together; 64x is 64 training contexts.")
         .add("samples", samples, cli::integer({1, 1'000'000}), "N", "Samples of each task and length.")

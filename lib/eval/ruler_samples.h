@@ -57,7 +57,6 @@ class RulerMaterial {
   const WordLists& words();
   const KeyNames& key_names();
   const std::vector<std::string>& essay_words();
-  const std::string& essay_name() const { return files_.essay; }
   // Throws UsageError where the user gave no file for the task.
   const Questions& questions(const RulerTask& task);
 
