@@ -161,9 +161,7 @@ PasskeyCorpus::PasskeyParts PasskeyCorpus::draw_parts(const std::string& key, bo
     const std::string other_key = words::key(rng_);
     parts.other_line = words::fill(words::pick(rng_, words::needles()), other, other_key);
     parts.other_first = one_in(rng_, 2);
-    if (one_in(rng_, 2))
-      parts.other_question =
-          words::fill(words::pick(rng_, words::questions()), other, other_key) + " " + other_key + ".";
+    parts.other_question = words::fill(words::pick(rng_, words::questions()), other, other_key) + " " + other_key + ".";
   }
   return parts;
 }
@@ -226,7 +224,7 @@ CorpusDocument PasskeyCorpus::make_list(Index size) {
   const auto draw_pair = [&] {
     std::string name = long_names ? words::name(rng_) : words::noun(rng_);
     const bool known = std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == name; });
-    if (!known) pairs.emplace_back(std::move(name), words::number(rng_, between(rng_, 2, 6)));
+    if (!known) pairs.emplace_back(std::move(name), words::digits(rng_, between(rng_, 2, 6)));
   };
   draw_pair();
   const auto item = [&](std::size_t i) { return pairs[i].first + tie + pairs[i].second; };

@@ -1,8 +1,8 @@
 // Training documents of the kind that the passkey task asks for: something is told, and asked for later. A model of
 // half a million parameters learns from them in minutes what a large one learns from billions of tokens of web text.
 //
-//   passkey   a key under a name, somewhere in filler, asked for at the end; headings, further keys that are not asked
-//             for or asked for next, in several wordings
+//   passkey   a key under a name, somewhere in filler, asked for at the end; with a heading, or a second key that is
+//             asked for next; in several wordings
 //   list      names with numbers, some of which are asked back
 //   copy      a span of words, digits or text, and the same again
 //   text      plain text of exactly as many tokens as fill up a window

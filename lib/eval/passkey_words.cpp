@@ -122,17 +122,12 @@ std::string digits(Rng& rng, Index count) {
   return text;
 }
 
-std::string number(Rng& rng, Index count) {
-  std::string text = digits(rng, count);
-  if (rng.below(10) < 6) {
+std::string key(Rng& rng) {
+  std::string text = digits(rng, static_cast<Index>(3 + rng.below(6)));
+  if (rng.below(10) < 3) {
     const std::string few = digits(rng, static_cast<Index>(2 + rng.below(2)));
     for (char& c : text) c = few[rng.below(few.size())];
   }
-  return text;
-}
-
-std::string key(Rng& rng) {
-  std::string text = number(rng, static_cast<Index>(3 + rng.below(6)));
   if (text[0] == '0') text[0] = static_cast<char>('1' + rng.below(9));
   return text;
 }

@@ -24,10 +24,9 @@ std::string noun(Rng& rng);      // one word
 std::string sentence(Rng& rng);  // plain: "The river runs past the mill."
 
 std::string digits(Rng& rng, Index count);  // each as likely
-// Digits too, but six in ten numbers have only two or three different ones, since it is in runs such as 21880 that a
-// copying model loses its place: at three in ten, those were the keys that were missed at 64 times the context.
-std::string number(Rng& rng, Index count);
-std::string key(Rng& rng);  // a number of 3 to 8 digits, the first not 0
+// 3 to 8 digits, the first not 0. Three in ten keys have only two or three different digits, since it is in runs such
+// as 21880 that a copying model loses its place.
+std::string key(Rng& rng);
 
 // The text with every {n} and {k} replaced.
 std::string fill(std::string_view form, const std::string& name, const std::string& key);
