@@ -11,8 +11,9 @@ namespace {
 
 using namespace bam::text;
 
-const std::string kText(
-    "Some text: the  12'll \xef\xac\x81 e\xcc\x81\xff\xe2\x82 <s>\n\0a\xe4\xbd\xa0\xe5\xa5\xbd aaaaaaaaaaaaaaaaaa", 66);
+constexpr char kBytes[] =
+    "Some text: the  12'll \xef\xac\x81 e\xcc\x81\xff\xe2\x82 <s>\n\0 a\xe4\xbd\xa0\xe5\xa5\xbd aaaaaaaaaaaaaaaaaa";
+const std::string kText(kBytes, sizeof kBytes - 1);
 
 std::unique_ptr<Tokenizer> make(unsigned kind, const std::string& bytes) {
   const FormatChoice choice{"fuzz", "fuzz", {}, (kind & 8U) != 0};
