@@ -74,7 +74,7 @@ int run(const GenerateOptions& o, cli::Context& context) {
   const std::string prompt = read_prompt(o);
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype, o.computation.eps);
+  const LoadedModel loaded = o.computation.load(o.model, *backend);
   const text::Tokenizer& tokenizer = *loaded.tokenizer;
   const std::vector<text::Token> ids = prompt_ids(o, tokenizer, prompt);
   const Index capacity = std::ssize(ids) + o.max_tokens;
@@ -82,10 +82,10 @@ int run(const GenerateOptions& o, cli::Context& context) {
   log::info(loaded.name + " on " + backend->describe());
   if (o.echo) output.write(prompt);
 
-  eval::Decoder decoder(*loaded.model, capacity, o.computation.chunk);
+  Reader reader(*loaded.model, 1, capacity, o.computation.chunk);
   eval::Sampler sampler(o.rule, context.seed);
   eval::TextStream stream(tokenizer, ids, o.stops);
-  std::span<const double> logits = decoder.read(ids);
+  std::vector<double> logits = reader.next_logits(ids);
   std::string last = prompt;
   const auto show = [&](const std::string& text) {
     if (text.empty()) return;
@@ -96,7 +96,7 @@ int run(const GenerateOptions& o, cli::Context& context) {
     const text::Token id = sampler.choose(logits);
     if (id == tokenizer.eos_id() || id == tokenizer.bos_id()) break;
     show(stream.add(id));
-    if (i + 1 < o.max_tokens) logits = decoder.read(std::span(&id, 1));
+    if (i + 1 < o.max_tokens) logits = reader.next_logits(std::span(&id, 1));
   }
   show(stream.end());
   if (output.is_terminal() && !last.ends_with('\n')) output.write("\n");

@@ -63,14 +63,14 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
   const std::vector<std::string> prompts = shots.prompts(items);
 
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype, o.computation.eps);
+  const LoadedModel loaded = o.computation.load(o.model, *backend);
   log::info(loaded.name + " on " + backend->describe());
   const eval::McqRun run{.task = std::string(name_in(eval::mcq_task_names(), what.task)),
                          .shots = std::to_string(o.shots),
                          .bos = eval::uses_bos(o.bos) ? "yes" : "no",
                          .context = o.context == 0 ? "none" : std::to_string(o.context),
                          .dtype = o.computation.dtype_name(),
-                         .eps = format_real(o.computation.eps),
+                         .reading = format_reading(loaded.model->reading()),
                          .device = std::string(backend->name()),
                          .model = loaded.digest};
   eval::McqScorer scorer(loaded, {o.bos, o.context, o.computation.chunk, o.computation.memory_bytes()});

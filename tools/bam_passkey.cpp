@@ -95,7 +95,7 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   task.seed = context.seed;
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model.front(), *backend, o.computation.dtype, o.computation.eps);
+  const LoadedModel loaded = o.computation.load(o.model.front(), *backend);
   const eval::PasskeyPrompts prompts(*loaded.tokenizer, task);
   const std::vector<Index> lengths = lengths_in_tokens(o, loaded);
   const eval::PasskeyOptions options{o.computation.chunk, o.share_prefix, o.computation.memory_bytes()};
@@ -106,8 +106,9 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
     return 0;
   }
   log::info(loaded.name + " on " + backend->describe());
-  const eval::PasskeyRun run{task,          o.computation.dtype_name(), o.computation.eps, std::string(backend->name()),
-                             loaded.digest, !o.table.no_times};
+  const eval::PasskeyRun run{
+      task,          o.computation.dtype_name(), format_reading(loaded.model->reading()), std::string(backend->name()),
+      loaded.digest, !o.table.no_times};
   const std::vector<io::Column> columns =
       o.items.per_item ? eval::passkey_item_columns(run.with_times) : eval::passkey_columns(run.with_times);
   io::TableWriter table(output, o.table.format, columns, !o.table.no_header);

@@ -64,8 +64,8 @@ void roll(const PplOptions& o, const LoadedModel& loaded, const std::string& dev
                                      .memory_bytes = o.computation.memory_bytes(),
                                      .share = o.items.share,
                                      .input = o.input};
-  const eval::RollingRun run{options.context, o.computation.dtype_name(), format_real(o.computation.eps), device,
-                             loaded.digest};
+  const eval::RollingRun run{options.context, o.computation.dtype_name(), format_reading(loaded.model->reading()),
+                             device, loaded.digest};
   const bool with_times = !o.table.no_times;
   cli::Progress progress({.unit = "documents", .rate_unit = "tokens"});
   std::vector<eval::ItemRow> rows;
@@ -99,7 +99,7 @@ int run(const PplOptions& o, cli::Context& context) {
   }
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model, *backend, o.computation.dtype, o.computation.eps);
+  const LoadedModel loaded = o.computation.load(o.model, *backend);
   if (o.rolling) {
     log::info(loaded.name + " on " + backend->describe());
     roll(o, loaded, std::string(backend->name()), files, output);
@@ -121,7 +121,7 @@ int run(const PplOptions& o, cli::Context& context) {
   eval::PerplexityRun run{.options = options,
                           .bos = eval::uses_bos(o.bos) ? "yes" : "no",
                           .dtype = o.computation.dtype_name(),
-                          .eps = o.computation.eps,
+                          .reading = format_reading(loaded.model->reading()),
                           .device = std::string(backend->name()),
                           .model = loaded.digest,
                           .seconds = {}};

@@ -15,6 +15,8 @@ struct ComputationOptions {
   Products dtype = Products::real;
   Index chunk = eval::kDefaultChunk;
   double eps = 1e-6;
+  std::optional<Length> window;
+  RopeScaling rope_scaling;
   std::optional<Index> max_memory;
 
   cli::OptionGroup& declare(cli::OptionTable& options) {
@@ -25,8 +27,20 @@ struct ComputationOptions {
         .add("eps", eps, cli::real(cli::between(0, 0.5)), "EPS",
              "Leave out blocks of keys that are proven to hold, together, less than EPS of a row's attention; 0 leaves "
              "out nothing.")
+        .add("window", window, cli::optional(cli::length(), "none"), "TOKENS",
+             "Keys that a query sees, itself included; 1x, the training context, makes RoPE local.")
+        .add("rope-scaling", rope_scaling, rope_scaling_type(),
+             "Stretches rotary angles by a factor F: position interpolation, a larger theta, or YaRN.")
         .add("max-memory", max_memory, cli::optional(cli::bytes(1), "available"), "BYTES",
              "Refuse what would take more memory.");
+  }
+
+  // The model, reading as these options say.
+  LoadedModel load(const std::string& path, Backend& backend) const {
+    LoadedModel loaded = load_model(path, backend, dtype);
+    const Index keys = window ? eval::tokens_of(*window, loaded, "--window") : 0;
+    loaded.model->set_reading({.skip_eps = eps, .window = keys, .rope_scaling = rope_scaling});
+    return loaded;
   }
 
   double memory_bytes() const { return max_memory ? static_cast<double>(*max_memory) : available_memory_bytes(); }
@@ -41,6 +55,13 @@ struct ComputationOptions {
       }
       log::detail("skipped in layer " + std::to_string(layer) + ", by head:" + heads);
     }
+  }
+
+  static cli::ValueType<RopeScaling> rope_scaling_type() {
+    return {.metavar = "none|linear:F|ntk:F|yarn:F",
+            .parse = [](std::string_view text) { return parse_rope_scaling(text); },
+            .format = [](const RopeScaling& scaling) { return format_rope_scaling(scaling); },
+            .words = {"none"}};
   }
 
   static std::string percent(double share) {

@@ -40,7 +40,7 @@ inline std::vector<std::vector<HeadPrior>> priors_from(const std::string& path, 
 // Counts of what the heads of a model do on the data, and what a row says of it.
 inline eval::AttentionMeasure measure(const PriorFitOptions& o, const cli::Context& context, eval::FitRun& run) {
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
-  const LoadedModel loaded = load_model(o.model(), *backend, o.computation.dtype, o.computation.eps);
+  const LoadedModel loaded = o.computation.load(o.model(), *backend);
   const std::vector<std::string> data = o.data().empty() ? std::vector<std::string>{"-"} : o.data();
   eval::TokenSource source(loaded, {data, {}, o.bos, o.max_tokens});
   const eval::MeasureOptions options{.context = tokens_of(o.context, loaded.model->config(), loaded.name, "--context"),

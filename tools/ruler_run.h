@@ -42,7 +42,7 @@ class RulerRunner {
       : o_(o),
         output_(output),
         backend_(make_backend(context.device, context.threads)),
-        loaded_(load_model(o.model, *backend_, o.computation.dtype, o.computation.eps)),
+        loaded_(o.computation.load(o.model, *backend_)),
         material_(o.material),
         seed_(static_cast<std::uint32_t>(context.seed)),
         run_{.source = o.data.empty() ? "generated" : o.data,
@@ -52,7 +52,7 @@ class RulerRunner {
              .bos = eval::uses_bos(o.bos) ? "yes" : "no",
              .seed = std::to_string(context.seed),
              .dtype = o.computation.dtype_name(),
-             .eps = format_real(o.computation.eps),
+             .reading = format_reading(loaded_.model->reading()),
              .device = std::string(backend_->name()),
              .model = loaded_.digest} {}
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "eval/decoder.h"
 #include "text/tokenizer.h"
 
 namespace bam::eval {

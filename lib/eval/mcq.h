@@ -75,7 +75,7 @@ class McqScorer {
 };
 
 struct McqRun {
-  std::string task, shots, bos, context, dtype, eps, device, model;
+  std::string task, shots, bos, context, dtype, reading, device, model;
 };
 
 std::vector<io::Column> mcq_item_columns();

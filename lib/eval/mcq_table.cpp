@@ -10,7 +10,7 @@ namespace {
 
 using io::ColumnType;
 
-const std::vector<std::string> kRunColumns = {"task", "shots", "bos", "context", "dtype", "eps", "device", "model"};
+const std::vector<std::string> kRunColumns = {"task", "shots", "bos", "context", "dtype", "reading", "device", "model"};
 
 std::vector<io::Column> with_run(std::vector<io::Column> columns) {
   for (const std::string& name : kRunColumns) {
@@ -143,7 +143,7 @@ ItemRow mcq_item_row(const McqItem& item, Index number, const McqAnswer& answer,
                                  run.bos,
                                  run.context,
                                  run.dtype,
-                                 run.eps,
+                                 run.reading,
                                  run.device,
                                  run.model};
   cells.push_back(with_times ? io::Cell(answer.seconds) : io::Cell());

@@ -49,7 +49,7 @@ std::vector<PasskeyItem> run_passkey(const Model& model, const PasskeyPrompts& p
 struct PasskeyRun {
   PasskeyTask task;
   std::string dtype;
-  double eps;                 // of certified skipping
+  std::string reading;        // format_reading()
   std::string device, model;  // model: its digest
   bool with_times = true;
 };

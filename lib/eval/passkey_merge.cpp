@@ -22,7 +22,7 @@ PasskeyRun run_of(const ItemRow& row, bool with_times) {
   task.seed = parse_seed(row.text("seed"));
   return {.task = task,
           .dtype = row.text("dtype"),
-          .eps = row.real("eps"),
+          .reading = row.text("reading"),
           .device = row.text("device"),
           .model = row.text("model"),
           .with_times = with_times};
@@ -50,8 +50,8 @@ PasskeyItem item_of(const ItemRow& row, bool with_times) {
 }  // namespace
 
 void merge_passkey(io::TableWriter& table, const std::vector<ItemRow>& items, bool with_times) {
-  const std::vector<std::string> keys = {"length", "depths", "digits", "prefix_digits", "bos",
-                                         "seed",   "dtype",  "eps",    "device",        "model"};
+  const std::vector<std::string> keys = {"length", "depths", "digits",  "prefix_digits", "bos",
+                                         "seed",   "dtype",  "reading", "device",        "model"};
   for (const ItemGroup& group : group_items(items, keys, "sample")) {
     std::vector<PasskeyItem> length;
     for (const ItemRow* row : group.rows) length.push_back(item_of(*row, with_times));

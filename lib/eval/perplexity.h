@@ -55,7 +55,7 @@ PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& sou
 struct PerplexityRun {
   PerplexityOptions options;
   std::string bos, dtype;
-  double eps;                     // of certified skipping
+  std::string reading;            // format_reading()
   std::string device, model;      // model: its digest
   std::optional<double> seconds;  // none with --no-times
 };

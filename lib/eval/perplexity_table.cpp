@@ -33,7 +33,7 @@ std::vector<io::Cell> perplexity_row(const std::string& name, const PerplexityBi
   add(stride);
   row.emplace_back(run.bos);
   row.emplace_back(run.dtype);
-  row.emplace_back(run.eps);
+  row.emplace_back(run.reading);
   row.emplace_back(run.device);
   row.emplace_back(run.model);
   if (run.seconds) row.emplace_back(*run.seconds);
@@ -49,7 +49,7 @@ std::vector<io::Column> perplexity_columns(bool with_times) {
       {"tokens", ColumnType::integer}, {"windows", ColumnType::integer},    {"nll", ColumnType::real, 6},
       {"nll_se", ColumnType::real, 6}, {"perplexity", ColumnType::real, 6}, {"bits_per_byte", ColumnType::real, 6},
       {"bytes", ColumnType::integer},  {"context", ColumnType::integer},    {"stride", ColumnType::integer},
-      {"bos", ColumnType::text},       {"dtype", ColumnType::text},         {"eps", ColumnType::real},
+      {"bos", ColumnType::text},       {"dtype", ColumnType::text},         {"reading", ColumnType::text},
       {"device", ColumnType::text},    {"model", ColumnType::text}};
   if (with_times) columns.push_back({"seconds", ColumnType::real, 3});
   return columns;
@@ -67,7 +67,7 @@ std::vector<io::Column> perplexity_item_columns() {
   return {{"window", ColumnType::integer}, {"bin", ColumnType::integer},     {"from", ColumnType::integer},
           {"to", ColumnType::integer},     {"tokens", ColumnType::integer},  {"nll_sum", ColumnType::real},
           {"bytes", ColumnType::integer},  {"context", ColumnType::integer}, {"stride", ColumnType::integer},
-          {"bos", ColumnType::text},       {"dtype", ColumnType::text},      {"eps", ColumnType::real},
+          {"bos", ColumnType::text},       {"dtype", ColumnType::text},      {"reading", ColumnType::text},
           {"device", ColumnType::text},    {"model", ColumnType::text},      {"seconds", ColumnType::real, 3}};
 }
 
@@ -81,7 +81,7 @@ std::vector<ItemRow> perplexity_item_rows(const PerplexityResult& result, const 
     cells.push_back(item.bytes ? io::Cell(*item.bytes) : io::Cell());
     cells.emplace_back(rule.context);
     cells.push_back(rule.slides() ? io::Cell(rule.stride) : io::Cell());
-    cells.insert(cells.end(), {run.bos, run.dtype, run.eps, run.device, run.model});
+    cells.insert(cells.end(), {run.bos, run.dtype, run.reading, run.device, run.model});
     // The run's time is the last window's: rows add up to it.
     const bool is_last = rows.size() + 1 == result.items.size();
     cells.push_back(run.seconds ? io::Cell(is_last ? *run.seconds : 0.0) : io::Cell());
@@ -115,7 +115,7 @@ PerplexityRun run_of(const ItemRow& row) {
   if (!row.is_missing("stride")) run.options.rule.stride = row.integer("stride");
   run.bos = row.text("bos");
   run.dtype = row.text("dtype");
-  run.eps = row.real("eps");
+  run.reading = row.text("reading");
   run.device = row.text("device");
   run.model = row.text("model");
   return run;
@@ -124,7 +124,7 @@ PerplexityRun run_of(const ItemRow& row) {
 }  // namespace
 
 void merge_perplexity(io::TableWriter& table, const std::vector<ItemRow>& items, bool with_times) {
-  const std::vector<std::string> run_columns = {"context", "stride", "bos", "dtype", "eps", "device", "model"};
+  const std::vector<std::string> run_columns = {"context", "stride", "bos", "dtype", "reading", "device", "model"};
   std::vector<std::string> bin_columns = {"bin", "from", "to"};
   bin_columns.insert(bin_columns.end(), run_columns.begin(), run_columns.end());
   const auto run_key = [&](const ItemRow& row) {

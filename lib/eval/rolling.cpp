@@ -61,11 +61,11 @@ class RollingReader {
   Reader reader_;
 };
 
-const std::vector<std::string> kRunColumns = {"context", "bos", "dtype", "eps", "device", "model"};
+const std::vector<std::string> kRunColumns = {"context", "bos", "dtype", "reading", "device", "model"};
 
 std::vector<io::Column> with_run(std::vector<io::Column> columns) {
   columns.push_back({"context", ColumnType::integer});
-  for (const char* name : {"bos", "dtype", "eps", "device", "model"}) columns.push_back({name, ColumnType::text});
+  for (const char* name : {"bos", "dtype", "reading", "device", "model"}) columns.push_back({name, ColumnType::text});
   columns.push_back({"seconds", ColumnType::real, 3});
   return columns;
 }
@@ -123,7 +123,7 @@ ItemRow rolling_item_row(const RollingDocument& document, const RollingRun& run,
   static const std::vector<io::Column> columns = rolling_item_columns();
   std::vector<io::Cell> cells = {document.number,  document.tokens,   document.words, document.bytes,
                                  document.windows, document.nll_nats, run.context,    std::string("yes"),
-                                 run.dtype,        run.eps,           run.device,     run.model};
+                                 run.dtype,        run.reading,       run.device,     run.model};
   cells.push_back(with_times ? io::Cell(document.seconds) : io::Cell());
   return {columns, std::move(cells)};
 }

@@ -45,7 +45,7 @@ SkipCounts evaluate_rolling(const LoadedModel& loaded, const std::vector<std::st
 
 struct RollingRun {
   Index context = 0;
-  std::string dtype, eps, device, model;
+  std::string dtype, reading, device, model;
 };
 
 std::vector<io::Column> rolling_item_columns();

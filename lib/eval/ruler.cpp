@@ -11,6 +11,7 @@
 #include "eval/python_text.h"
 #include "eval/ruler_metric.h"
 #include "io/stream.h"
+#include "model/kv_cache.h"
 
 namespace bam::eval {
 namespace {
@@ -32,7 +33,7 @@ std::vector<text::Token> ids_of(const text::Tokenizer& tokenizer, const std::str
 class Asker {
  public:
   Asker(const LoadedModel& loaded, const RulerTask& task, Index capacity, const RulerOptions& options)
-      : loaded_(loaded), task_(task), options_(options), decoder_(*loaded.model, capacity, options.chunk) {}
+      : loaded_(loaded), task_(task), options_(options), reader_(*loaded.model, 1, capacity, options.chunk) {}
 
   RulerItem ask(const RulerPrompt& prompt, const std::vector<text::Token>& ids) {
     const double start_s = now_s();
@@ -43,9 +44,10 @@ class Asker {
                    .outputs = prompt.outputs};
     // The last token is read again even where it is shared: its logits are not kept.
     const std::size_t shared = options_.share_prefix ? shared_with(ids) : 0;
-    decoder_.truncate(static_cast<Index>(std::min(shared, ids.size() - 1)));
-    item.read = std::ssize(ids) - decoder_.length();
-    std::span<const double> logits = decoder_.read(std::span(ids).subspan(static_cast<std::size_t>(decoder_.length())));
+    reader_.truncate(static_cast<Index>(std::min(shared, ids.size() - 1)));
+    item.read = std::ssize(ids) - reader_.length();
+    std::vector<double> logits =
+        reader_.next_logits(std::span(ids).subspan(static_cast<std::size_t>(reader_.length())));
     std::vector<text::Token> written;
     const text::Tokenizer& tokenizer = *loaded_.tokenizer;
     Sampler sampler({});
@@ -55,7 +57,7 @@ class Asker {
       written.push_back(id);
       item.prediction = tokenizer.decode(written);
       item.score = ruler_score(task_.match, item.prediction, prompt.outputs);
-      if (std::ssize(written) < task_.answer_tokens && item.score < 1) logits = decoder_.read(std::span(&id, 1));
+      if (std::ssize(written) < task_.answer_tokens && item.score < 1) logits = reader_.next_logits(std::span(&id, 1));
     }
     held_ = ids;
     item.written = std::ssize(written);
@@ -72,8 +74,8 @@ class Asker {
   const LoadedModel& loaded_;
   const RulerTask& task_;
   const RulerOptions& options_;
-  Decoder decoder_;
-  std::vector<text::Token> held_;  // the prompt that the decoder has read
+  Reader reader_;
+  std::vector<text::Token> held_;  // the prompt that the reader has read
 };
 
 }  // namespace

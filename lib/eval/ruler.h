@@ -55,7 +55,7 @@ std::vector<RulerPrompt> read_ruler_data(const std::string& path, const RulerTas
 struct RulerRun {
   std::string source;  // "generated", or the name of the file
   std::string haystack, words, essay;
-  std::string bos, seed, dtype, eps, device, model;
+  std::string bos, seed, dtype, reading, device, model;
 };
 
 // The table of items, and its summary: a row for each task, length and run.

@@ -15,7 +15,7 @@ const std::vector<io::Column>& run_columns() {
   static const std::vector<io::Column> columns = {
       {"metric", ColumnType::text}, {"source", ColumnType::text}, {"haystack", ColumnType::text},
       {"words", ColumnType::text},  {"essay", ColumnType::text},  {"bos", ColumnType::text},
-      {"seed", ColumnType::text},   {"dtype", ColumnType::text},  {"eps", ColumnType::text},
+      {"seed", ColumnType::text},   {"dtype", ColumnType::text},  {"reading", ColumnType::text},
       {"device", ColumnType::text}, {"model", ColumnType::text},  {"seconds", ColumnType::real, 3}};
   return columns;
 }
@@ -80,7 +80,7 @@ ItemRow ruler_item_row(const std::string& task, std::optional<Index> length, con
   item.depth ? cells.emplace_back(*item.depth) : cells.emplace_back();
   cells.insert(cells.end(), {item.score, item.read, item.written, item.prediction, outputs + "]",
                              std::string(made_by.match == RulerMatch::all ? "all" : "part"), run.source, run.haystack,
-                             run.words, run.essay, run.bos, run.seed, run.dtype, run.eps, run.device, run.model});
+                             run.words, run.essay, run.bos, run.seed, run.dtype, run.reading, run.device, run.model});
   with_times ? cells.emplace_back(item.seconds) : cells.emplace_back();
   return {columns, std::move(cells)};
 }

@@ -131,7 +131,7 @@ StoredTokenizer read_tokenizer(const io::Hdf5Group& root) {
   return stored;
 }
 
-LoadedModel load_model(const std::string& path, Backend& backend, Products products, double skip_eps) {
+LoadedModel load_model(const std::string& path, Backend& backend, Products products) {
   const io::CheckpointReader reader(path);
   const io::Hdf5File& file = reader.file();
   if (!file.has_attribute("format") || file.attribute_string("format") != kFormatName) {
@@ -143,7 +143,6 @@ LoadedModel load_model(const std::string& path, Backend& backend, Products produ
   loaded.model = std::make_unique<Model>(backend, read_config(file), products);
   read_parameters(file.group("params"), loaded.model->parameters(), backend);
   loaded.model->refresh_products();
-  loaded.model->set_skip_eps(skip_eps);
   const StoredTokenizer stored = read_tokenizer(file);
   loaded.tokenizer = text::make_tokenizer(stored.header, stored.files, reader.name());
   loaded.tokenizer_header = stored.header;

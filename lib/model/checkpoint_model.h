@@ -36,7 +36,7 @@ struct LoadedModel {
   io::ShardHeader tokenizer_header;
 };
 
-// Opens "-" or a file. skip_eps: see Model. Throws Error.
-LoadedModel load_model(const std::string& path, Backend& backend, Products products, double skip_eps = 0);
+// Opens "-" or a file. Throws Error.
+LoadedModel load_model(const std::string& path, Backend& backend, Products products);
 
 }  // namespace bam

@@ -50,7 +50,7 @@ Reader::Reader(const Model& model, Index texts, Index capacity, Index chunk)
   const auto compute = [&](Shape shape) { return Tensor(backend, model.compute(), shape); };
   const Shape q_shape{texts_, chunk_, config.heads, config.head_dim()};
   const Shape cache_shape{texts_, capacity_, config.kv_heads, config.head_dim()};
-  const bool skips = model.skip_eps() > 0;
+  const bool skips = model.reading().skip_eps > 0;
   const Shape bounds_shape{texts_, blocks_of(capacity_), config.kv_heads, 2 * config.head_dim()};
   for (Index i = 0; i < config.layers; ++i) {
     layers_.push_back({compute(cache_shape), compute(cache_shape), skips ? real(bounds_shape) : Tensor()});
@@ -88,6 +88,18 @@ SkipCounts Reader::take_counts() {
   return std::exchange(counts_, std::move(zeros));
 }
 
+// First keys under the reading rule's window.
+std::span<const std::int32_t> Reader::narrowed(std::span<const std::int32_t> first_key, Index n) {
+  const Index window = model_.reading().window;
+  if (window == 0) return first_key;
+  narrowed_.assign(first_key.begin(), first_key.end());
+  for (std::size_t i = 0; i < narrowed_.size(); ++i) {
+    const Index position = length_ + static_cast<Index>(i) % n;
+    narrowed_[i] = std::max(narrowed_[i], static_cast<std::int32_t>(std::max<Index>(0, position - window + 1)));
+  }
+  return narrowed_;
+}
+
 Reader::Range Reader::scored_range(std::span<const std::int32_t> targets, Index n) const {
   if (texts_ > 1) return {0, n};
   const auto is_scored = [](std::int32_t target) { return target >= 0; };
@@ -110,6 +122,32 @@ void Reader::observe(std::span<const std::int32_t> ids, std::span<const std::int
   run_layers(ids, first_key, {0, static_cast<Index>(ids.size())}, &observer);
 }
 
+std::vector<double> Reader::next_logits(std::span<const std::int32_t> ids) {
+  if (texts_ != 1 || ids.empty() || length_ + std::ssize(ids) > capacity_) {
+    throw Error("reader: " + std::to_string(ids.size()) + " tokens at position " + std::to_string(length_) +
+                ", made for " + std::to_string(texts_) + " texts of " + std::to_string(capacity_));
+  }
+  const std::vector<std::int32_t> first_key(static_cast<std::size_t>(chunk_), 0);
+  Index count = 0;
+  while (!ids.empty()) {
+    const std::size_t n = std::min(ids.size(), static_cast<std::size_t>(chunk_));
+    count = static_cast<Index>(n);
+    const bool is_last = n == ids.size();
+    run_layers(ids.first(n), std::span(first_key).first(n), is_last ? Range{count - 1, 1} : Range{}, nullptr);
+    ids = ids.subspan(n);
+  }
+  Backend& backend = model_.backend();
+  const TensorView hidden = rows(norm_.view(), 0, 1);
+  const TensorView logits = rows(logits_.view(), 0, 1);
+  backend.rmsnorm_forward({rows(x_.view(), count - 1, 1), model_.views().final_norm, model_.config().norm_eps, hidden,
+                           rows(rstd_.view(), 0, 1)});
+  backend.matmul({.a = hidden, .b = model_.product_views().lm_head, .c = logits, .transpose_b = true});
+  std::vector<double> next(static_cast<std::size_t>(model_.config().vocab));
+  backend.copy_out({next.data(), DType::f64, logits.shape}, logits);
+  backend.synchronize();
+  return next;
+}
+
 void Reader::run_layers(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key, Range last_queries,
                         const AttentionObserver* observer) {
   const auto n = static_cast<Index>(ids.size()) / texts_;
@@ -118,6 +156,7 @@ void Reader::run_layers(std::span<const std::int32_t> ids, std::span<const std::
     throw Error("reader: " + std::to_string(n) + " tokens at position " + std::to_string(length_) +
                 ", made for chunks of " + std::to_string(chunk_) + " and " + std::to_string(capacity_) + " positions");
   }
+  first_key = narrowed(first_key, n);
   Backend& backend = model_.backend();
   const Shape flat_shape{texts_ * n};
   backend.copy_in({ids_.view().data, DType::i32, flat_shape}, {ids.data(), DType::i32, flat_shape});

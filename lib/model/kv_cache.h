@@ -49,6 +49,10 @@ class Reader {
   // Forgets positions from `length` on (0 = everything): a common prefix can be kept and continued differently.
   void truncate(Index length);
 
+  // Reads ids, at least one and as many as there is room for, of one text that is one document. Returns the logits
+  // behind the last of them, [vocabulary].
+  std::vector<double> next_logits(std::span<const std::int32_t> ids);
+
   // Reads ids [texts, n], n <= chunk, at positions length() ... first_key and targets likewise (absolute positions;
   // kNotScored). Only scored positions go through the last layer's feed-forward and the head. Results [texts, n].
   Scores read(std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
@@ -74,6 +78,7 @@ class Reader {
                   const AttentionObserver* observer);
   void run_layer(Index layer, Index n, Range queries, std::span<const std::int32_t> all_first_keys,
                  const AttentionObserver* observer);
+  std::span<const std::int32_t> narrowed(std::span<const std::int32_t> first_key, Index n);
   ConstTensorView bound_keys(Index layer, Index n);
   void count_pairs(Index layer, Range queries, std::span<const std::int32_t> first_key);
   Scores score(Range range, std::span<const std::int32_t> targets);
@@ -84,6 +89,7 @@ class Reader {
   PositionTables tables_;
   std::vector<Layer> layers_;
   SkipCounts counts_;
+  std::vector<std::int32_t> narrowed_;
   Tensor ids_, first_key_, targets_;
   Tensor x_, norm_, rstd_, q_, attended_, attended_product_, lse_, gate_, up_, act_, logits_, nll_, hit_, skipped_;
 };

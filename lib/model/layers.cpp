@@ -56,7 +56,7 @@ void attend(const Model& model, Index layer, const AttendArgs& args) {
                              .ssmax = model.config().ssmax,
                              .out = args.attended,
                              .lse = args.lse,
-                             .skip_eps = args.key_bounds.empty() ? 0 : model.skip_eps(),
+                             .skip_eps = args.key_bounds.empty() ? 0 : model.reading().skip_eps,
                              .key_bounds = args.key_bounds,
                              .skipped = args.skipped});
   const ConstTensorView attended = as_product(model, args.attended, args.attended_product);

@@ -35,6 +35,11 @@ Model::Model(Backend& backend, const ModelConfig& config, Products products)
   product_views_ = views_of(rounded_ ? *rounded_ : parameters_, config);
 }
 
+void Model::set_reading(const ReadingRule& rule) {
+  check_reading(rule, config_);
+  reading_ = rule;
+}
+
 void Model::refresh_products() {
   if (!rounded_) return;
   for (std::size_t i = 0; i < parameters_.infos().size(); ++i) {

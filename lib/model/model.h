@@ -5,6 +5,7 @@
 
 #include "kernels/backend.h"
 #include "model/parameters.h"
+#include "model/reading_rule.h"
 
 namespace bam {
 
@@ -33,15 +34,15 @@ class Model {
   // To be called after parameters changed.
   void refresh_products();
 
-  // What evaluation may leave out of each row of attention (AttentionForwardArgs::skip_eps); 0 = nothing.
-  double skip_eps() const { return skip_eps_; }
-  void set_skip_eps(double eps) { skip_eps_ = eps; }
+  // How evaluation reads; training knows nothing of it. Throws UsageError for a rule that this model cannot follow.
+  const ReadingRule& reading() const { return reading_; }
+  void set_reading(const ReadingRule& rule);
 
  private:
   Backend& backend_;
   ModelConfig config_;
   DType compute_;
-  double skip_eps_ = 0;
+  ReadingRule reading_;
   ParameterSet parameters_;
   std::unique_ptr<ParameterSet> rounded_;  // bf16 only
   ModelParameters views_;

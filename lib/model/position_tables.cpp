@@ -1,22 +1,8 @@
 #include "model/position_tables.h"
 
-#include <cmath>
-
 #include "prior/init.h"
 
 namespace bam {
-namespace {
-
-std::vector<double> rotary_frequencies(const ModelConfig& config) {
-  std::vector<double> frequencies;
-  const auto d = static_cast<double>(config.head_dim());
-  for (Index k = 0; k < config.head_dim() / 2; ++k)
-    frequencies.push_back(std::pow(config.rope_theta, -2.0 * static_cast<double>(k) / d));
-  return frequencies;
-}
-
-}  // namespace
-
 PositionTables::PositionTables(const Model& model, Index distances, Index positions) : model_(model) {
   const ModelConfig& config = model.config();
   Backend& backend = model.backend();
@@ -50,9 +36,11 @@ void PositionTables::move_to(Index first, Index count) {
   count_ = count;
   const ModelConfig& config = model_.config();
   if (config.pe == PositionalEncoding::rope) {
-    const std::vector<double> frequencies = rotary_frequencies(config);
-    model_.backend().rotary_table(
-        {.inverse_frequency = frequencies, .first_position = first, .table = rows(rotary_.view(), 0, count)});
+    const RotaryFrequencies frequencies = rotary_frequencies(config, model_.reading().rope_scaling);
+    model_.backend().rotary_table({.inverse_frequency = frequencies.inverse,
+                                   .first_position = first,
+                                   .magnitude = frequencies.magnitude,
+                                   .table = rows(rotary_.view(), 0, count)});
   }
   if (config.pe == PositionalEncoding::sinusoidal) {
     model_.backend().sinusoidal_table({first, config.sinusoidal_theta, rows(sinusoidal_.view(), 0, count)});

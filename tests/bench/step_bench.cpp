@@ -82,7 +82,7 @@ void prefill(const Machine& m, Index length, double eps) {
   initialise(model.parameters(), config, m.backend, 1);
   set_priors(model);
   model.refresh_products();
-  model.set_skip_eps(eps);
+  model.set_reading({.skip_eps = eps});
   constexpr Index kChunk = 1024;
   Reader reader(model, 1, length, kChunk);
   const std::vector<std::int32_t> ids = random_ids(length, config.vocab);

@@ -53,7 +53,7 @@ expect 1 bam-ppl -q --task 99/99 model.h5 held.txt
 one_line_error '^bam-ppl: --task: held.txt has no window in this share'
 
 # Rolling.
-[ "$(head -1 rolling.whole)" = "$(printf 'documents\ttokens\twords\tbytes\twindows\tnll\tnll_se\tword_perplexity\tword_perplexity_se\tbyte_perplexity\tbyte_perplexity_se\tbits_per_byte\tbits_per_byte_se\tcontext\tbos\tdtype\teps\tdevice\tmodel')" ] ||
+[ "$(head -1 rolling.whole)" = "$(printf 'documents\ttokens\twords\tbytes\twindows\tnll\tnll_se\tword_perplexity\tword_perplexity_se\tbyte_perplexity\tbyte_perplexity_se\tbits_per_byte\tbits_per_byte_se\tcontext\tbos\tdtype\treading\tdevice\tmodel')" ] ||
   fail "columns are $(head -1 rolling.whole)"
 [ "$(sed 1d rolling.whole | cut -f1-4)" = "$(printf '40\t%d\t%d\t%d' $(($(wc -c <held.txt) - 40)) "$(wc -w <held.txt)" $(($(wc -c <held.txt) - 40)))" ] ||
   fail "counts are $(sed 1d rolling.whole | cut -f1-4)"

@@ -163,7 +163,7 @@ TEST_CASE("evaluation: certified skipping changes no answer, and leaves somethin
     const auto dense_answers = answers(tiny, task, {.chunk = 256});
     const PerplexityResult dense = evaluate(tiny, folder / "long.txt", options);
     CHECK(dense.skipped.share() == 0);
-    tiny.model().set_skip_eps(1e-6);
+    tiny.model().set_reading({.skip_eps = 1e-6});
     const auto skipping_answers = answers(tiny, task, {.chunk = 256});
     const PerplexityResult skipping = evaluate(tiny, folder / "long.txt", options);
     check_equal(skipping_answers, dense_answers);

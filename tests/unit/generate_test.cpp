@@ -52,7 +52,7 @@ std::string stream(const text::Tokenizer& tokenizer, const std::vector<text::Tok
 
 }  // namespace
 
-TEST_CASE("generate: the decoder says what the reader scores, in chunks and after a cut") {
+TEST_CASE("generate: the next logits say what the reader scores, in chunks and after a cut") {
   using enum PositionalEncoding;
   for (const PositionalEncoding pe : {nope, sinusoidal, rope, alibi, bam}) {
     for (const Products products : {Products::real, Products::bf16}) {
@@ -64,16 +64,16 @@ TEST_CASE("generate: the decoder says what the reader scores, in chunks and afte
       targets.push_back(3);
       const Scores scores = reader.read(ids, first_key, targets);
       const double limit = products == Products::real ? 1e-4 : 3e-2;
-      Decoder decoder(*tiny.loaded.model, 50, 7);
+      Reader next(*tiny.loaded.model, 1, 50, 7);
       const std::span<const text::Token> all(ids);
-      CHECK(nll(decoder.read(all.first(20)), targets[19]) == Approx(scores.nll_nats[19]).margin(limit));
-      CHECK(nll(decoder.read(all.subspan(20, 1)), targets[20]) == Approx(scores.nll_nats[20]).margin(limit));
-      decoder.read(std::vector<text::Token>{1, 2, 3});
-      decoder.truncate(21);
-      CHECK(nll(decoder.read(all.subspan(21)), 3) == Approx(scores.nll_nats[39]).margin(limit));
-      CHECK(decoder.length() == 40);
-      CHECK(contains(error_of([&] { decoder.read(some_ids(11)); }), "decoder: 11 tokens at position 40, made for 50"));
-      CHECK(contains(error_of([&] { decoder.truncate(41); }), "decoder: cannot keep 41 of 40"));
+      CHECK(nll(next.next_logits(all.first(20)), targets[19]) == Approx(scores.nll_nats[19]).margin(limit));
+      CHECK(nll(next.next_logits(all.subspan(20, 1)), targets[20]) == Approx(scores.nll_nats[20]).margin(limit));
+      next.next_logits(std::vector<text::Token>{1, 2, 3});
+      next.truncate(21);
+      CHECK(nll(next.next_logits(all.subspan(21)), 3) == Approx(scores.nll_nats[39]).margin(limit));
+      CHECK(next.length() == 40);
+      CHECK(contains(error_of([&] { next.next_logits(some_ids(11)); }), "reader: 11 tokens at position 40, made for"));
+      CHECK(contains(error_of([&] { next.truncate(41); }), "reader: cannot keep 41 of 40"));
     }
   }
 }
@@ -81,26 +81,25 @@ TEST_CASE("generate: the decoder says what the reader scores, in chunks and afte
 TEST_CASE("generate: blocks that may be skipped change next to nothing") {
   TinyModel tiny = random_model(tiny_config());
   const std::vector<text::Token> ids = some_ids(300);
-  Decoder dense(*tiny.loaded.model, 300, 64);
-  const std::span<const double> logits = dense.read(ids);
-  const std::vector<double> expected(logits.begin(), logits.end());
-  tiny.loaded.model->set_skip_eps(1e-6);
-  Decoder skipping(*tiny.loaded.model, 300, 64);
-  skipping.read(some_ids(290));
+  Reader dense(*tiny.loaded.model, 1, 300, 64);
+  const std::vector<double> expected = dense.next_logits(ids);
+  tiny.loaded.model->set_reading({.skip_eps = 1e-6});
+  Reader skipping(*tiny.loaded.model, 1, 300, 64);
+  skipping.next_logits(some_ids(290));
   skipping.truncate(150);
-  const std::span<const double> got = skipping.read(std::span(ids).subspan(150));
+  const std::vector<double> got = skipping.next_logits(std::span(ids).subspan(150));
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(got[i] == Approx(expected[i]).margin(1e-3));
 }
 
 TEST_CASE("generate: a model that counts goes on counting") {
   const TinyModel tiny = successor_model(next_ids());
-  Decoder decoder(*tiny.loaded.model, 20, 8);
+  Reader reader(*tiny.loaded.model, 1, 20, 8);
   Sampler sampler({});
-  std::span<const double> logits = decoder.read(std::vector<text::Token>{5, 65});
+  std::vector<double> logits = reader.next_logits(std::vector<text::Token>{5, 65});
   for (text::Token expected = 66; expected < 80; ++expected) {
     const text::Token id = sampler.choose(logits);
     CHECK(id == expected);
-    logits = decoder.read(std::span(&id, 1));
+    logits = reader.next_logits(std::span(&id, 1));
   }
 }
 

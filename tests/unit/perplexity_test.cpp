@@ -246,11 +246,11 @@ TEST_CASE("perplexity: the table") {
   result.all = bin;
   io::MemorySink sink;
   io::TableWriter table(sink, io::TableFormat::tsv, perplexity_columns(true), true);
-  write_perplexity(table, result, {{{4, 0}, 2}, "yes", "f32", 1e-6, "cpu", "abc", 1.5});
-  CHECK(
-      sink.bytes() ==
-      "bin\tfrom\tto\ttokens\twindows\tnll\tnll_se\tperplexity\tbits_per_byte\tbytes\tcontext\tstride\tbos\tdtype\teps"
-      "\tdevice\tmodel\tseconds\n"
-      "1\t1\t2\t2\t1\t0.693147\t\t2.000000\t0.500000\t4\t4\t\tyes\tf32\t1e-06\tcpu\tabc\t1.500\n"
-      "all\t1\t2\t4\t2\t0.693147\t0.000000\t2.000000\t\t\t4\t\tyes\tf32\t1e-06\tcpu\tabc\t1.500\n");
+  write_perplexity(table, result, {{{4, 0}, 2}, "yes", "f32", "eps=1e-06", "cpu", "abc", 1.5});
+  CHECK(sink.bytes() ==
+        "bin\tfrom\tto\ttokens\twindows\tnll\tnll_se\tperplexity\tbits_per_"
+        "byte\tbytes\tcontext\tstride\tbos\tdtype\treading"
+        "\tdevice\tmodel\tseconds\n"
+        "1\t1\t2\t2\t1\t0.693147\t\t2.000000\t0.500000\t4\t4\t\tyes\tf32\teps=1e-06\tcpu\tabc\t1.500\n"
+        "all\t1\t2\t4\t2\t0.693147\t0.000000\t2.000000\t\t\t4\t\tyes\tf32\teps=1e-06\tcpu\tabc\t1.500\n");
 }
