@@ -99,6 +99,7 @@ int run(const GenerateOptions& o, cli::Context& context) {
     if (i + 1 < o.max_tokens) logits = reader.next_logits(std::span(&id, 1));
   }
   show(stream.end());
+  o.computation.report(reader.take_counts());
   if (output.is_terminal() && !last.ends_with('\n')) output.write("\n");
   output.commit();
   return 0;

@@ -81,11 +81,13 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
 
   cli::Progress progress({.total = std::ssize(items) / what.share.of, .unit = "items"});
   std::vector<eval::ItemRow> rows;
+  SkipCounts skipped;
   for (Index i = 0; i < std::ssize(items); ++i) {
     if (!what.share.has(i)) continue;
     const eval::McqItem& item = items[static_cast<std::size_t>(i)];
     try {
       const eval::McqAnswer answer = scorer.answer(item, prompts[static_cast<std::size_t>(i)]);
+      skipped += answer.skipped;
       rows.push_back(eval::mcq_item_row(item, i, answer, run, !o.table.no_times));
     } catch (const Error& error) {
       throw Error("item " + std::to_string(i) + ": " + error.what());
@@ -93,6 +95,7 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
     progress.update(std::ssize(rows));
   }
   progress.clear();
+  o.computation.report(skipped);
   if (rows.empty()) throw Error("--task: no item is in this share");
   if (o.items.per_item) {
     eval::write_items(table, rows, !o.table.no_times);

@@ -40,7 +40,7 @@ void check_files(const PriorFitOptions& o) {
 std::vector<Index> lengths_of(const PriorFitOptions& o, const ModelPriors& priors, const std::string& name) {
   std::vector<Index> lengths;
   for (const Length& length : o.lengths) {
-    lengths.push_back(tokens_of(length, priors.config, name, "--lengths"));
+    lengths.push_back(eval::tokens_of(length, priors.config, name, "--lengths"));
     if (lengths.back() <= eval::kLongestPrior) continue;
     throw UsageError("--lengths: " + std::to_string(lengths.back()) + " is out of range, expected at most " +
                      std::to_string(eval::kLongestPrior));

@@ -17,24 +17,9 @@ inline io::TableWriter open_table(const PriorFitOptions& o, io::ByteSink& sink, 
   return io::TableWriter(sink, o.table.format, std::move(columns), !o.table.no_header);
 }
 
-// A length that may be in contexts of a model of this configuration.
-inline Index tokens_of(const Length& length, const ModelConfig& config, const std::string& model,
-                       const std::string& option) {
-  if (length.in_contexts && config.context == 0) {
-    throw Error(option + ": " + model + " was not trained and has no context, expected a number of tokens");
-  }
-  try {
-    return length.tokens(config.context);
-  } catch (const UsageError& error) {
-    throw UsageError(option + ": " + error.what());
-  }
-}
-
 // A table of priors for as many sets as a model of this configuration stores.
 inline std::vector<std::vector<HeadPrior>> priors_from(const std::string& path, const ModelConfig& config) {
-  const auto source = io::open_source(path);
-  return arrange_priors(read_prior_rows(*source), config.layers, config.heads, config.prior_scope == PriorScope::global,
-                        source->name());
+  return read_prior_table(path, config.layers, config.heads, config.prior_scope == PriorScope::global);
 }
 
 // Counts of what the heads of a model do on the data, and what a row says of it.
@@ -43,11 +28,12 @@ inline eval::AttentionMeasure measure(const PriorFitOptions& o, const cli::Conte
   const LoadedModel loaded = o.computation.load(o.model(), *backend);
   const std::vector<std::string> data = o.data().empty() ? std::vector<std::string>{"-"} : o.data();
   eval::TokenSource source(loaded, {data, {}, o.bos, o.max_tokens});
-  const eval::MeasureOptions options{.context = tokens_of(o.context, loaded.model->config(), loaded.name, "--context"),
-                                     .chunk = o.computation.chunk,
-                                     .queries = o.queries,
-                                     .ssmax = o.ssmax,
-                                     .memory_bytes = o.computation.memory_bytes()};
+  const eval::MeasureOptions options{
+      .context = eval::tokens_of(o.context, loaded.model->config(), loaded.name, "--context"),
+      .chunk = o.computation.chunk,
+      .queries = o.queries,
+      .ssmax = o.ssmax,
+      .memory_bytes = o.computation.memory_bytes()};
   log::info(loaded.name + " on " + backend->describe());
   run.dtype = o.computation.dtype_name();
   run.device = backend->name();
@@ -97,7 +83,7 @@ inline int tune(const PriorFitOptions& o, const cli::Context& context) {
   request.ssmax = o.learns.ssmax;
   request.files = o.data();
   request.products = o.computation.dtype;
-  request.context = tokens_of(o.context, own.config, reader.name(), "--context");
+  request.context = eval::tokens_of(o.context, own.config, reader.name(), "--context");
   request.batch_windows = std::max<Index>(1, o.batch_tokens / request.context);
   const ModelConfig config = with_bam_prior(own.config);
   const std::size_t sets = config.prior_scope == PriorScope::global ? 1 : static_cast<std::size_t>(config.layers);
@@ -120,7 +106,7 @@ inline int tune(const PriorFitOptions& o, const cli::Context& context) {
     const StoredTokenizer stored = read_tokenizer(reader.file());
     tokenizer = text::make_tokenizer(stored.header, stored.files, reader.name());
     prompts.emplace(*tokenizer, eval::PasskeyTask{.samples = o.passkey_samples, .seed = context.seed});
-    const Index length = tokens_of(*o.passkey, own.config, reader.name(), "--passkey");
+    const Index length = eval::tokens_of(*o.passkey, own.config, reader.name(), "--passkey");
     std::vector<Index> samples(static_cast<std::size_t>(o.passkey_samples));
     std::iota(samples.begin(), samples.end(), Index{0});
     watch.enough = 1;

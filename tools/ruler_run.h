@@ -95,6 +95,7 @@ class RulerRunner {
       if (!file_) write(table, rows_);
     }
     if (file_) write(table, file_->rows());
+    o_.computation.report(skipped_);
   }
 
  private:
@@ -142,6 +143,7 @@ class RulerRunner {
     const eval::RulerOptions options{o_.bos, o_.computation.chunk, o_.share_prefix, o_.computation.memory_bytes()};
     const std::string subject = o_.data.empty() ? "--lengths" : o_.data;
     eval::ask_ruler(loaded_, each.task, batch, options, subject, [&](const eval::RulerItem& item) {
+      skipped_ += item.skipped;
       eval::ItemRow row = row_of(each, item);
       if (file_) {
         file_->add(std::move(row));
@@ -188,6 +190,7 @@ class RulerRunner {
   std::unique_ptr<eval::ItemFile> file_;
   std::set<std::string> answered_;
   std::vector<eval::ItemRow> rows_;
+  SkipCounts skipped_;
   std::unique_ptr<cli::Progress> progress_;
   Index done_ = 0;
 };

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/python_random.h"
 #include "eval/python_text.h"
 
 namespace bam::eval {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 template <typename Size>
 Index best(const std::vector<double>& values, const std::vector<std::string>& choices, Size size) {
@@ -108,23 +104,20 @@ McqScorer::Text McqScorer::text_of(const std::string& prompt, const std::string&
 
 double McqScorer::score(const Text& text, McqAnswer& answer) {
   const std::span<const text::Token> inputs = std::span(text.ids).first(text.ids.size() - 1);
-  if (!reader_ || reader_->capacity() < std::ssize(inputs)) {
+  if (!prefix_ || prefix_->reader().capacity() < std::ssize(inputs)) {
     const auto capacity = static_cast<Index>(std::bit_ceil(inputs.size()));
-    reader_.reset();
+    prefix_.reset();
     require_memory(*loaded_.model, 1, capacity, options_.chunk, options_.memory_bytes, "the prompt");
-    reader_.emplace(*loaded_.model, 1, capacity, options_.chunk);
-    held_.clear();
+    prefix_.emplace(*loaded_.model, capacity, options_.chunk);
   }
   std::vector<std::int32_t> targets(inputs.size(), kNotScored);
   std::copy(text.ids.begin() + static_cast<std::ptrdiff_t>(text.first_scored), text.ids.end(),
             targets.begin() + static_cast<std::ptrdiff_t>(text.first_scored - 1));
   const std::vector<std::int32_t> first_key(inputs.size(), 0);
-  const auto alike = std::mismatch(held_.begin(), held_.end(), inputs.begin(), inputs.end()).first - held_.begin();
-  const auto kept = std::min(static_cast<std::size_t>(alike), text.first_scored - 1);
-  reader_->truncate(static_cast<Index>(kept));
-  const Scores scores = read_rest(*reader_, inputs, first_key, targets);
-  held_.assign(inputs.begin(), inputs.end());
-  answer.read += static_cast<Index>(inputs.size() - kept);
+  const Index kept = prefix_->begin(inputs, static_cast<Index>(text.first_scored) - 1);
+  const Scores scores = read_rest(prefix_->reader(), inputs, first_key, targets);
+  answer.read += std::ssize(inputs) - kept;
+  answer.skipped += prefix_->reader().take_counts();
   double sum = 0;
   for (const double nll : scores.nll_nats) sum -= nll;
   return sum;

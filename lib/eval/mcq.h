@@ -10,6 +10,7 @@
 #include "base/python_random.h"
 #include "eval/item_rows.h"
 #include "eval/mcq_items.h"
+#include "eval/prefix_reader.h"
 #include "eval/reading.h"
 
 namespace bam::eval {
@@ -49,6 +50,7 @@ struct McqAnswer {
   bool shares_token = false;                          // a token of some choice began in the prompt
   Index cut = 0;                                      // tokens left out in front, of the longest choice
   Index read = 0;
+  SkipCounts skipped = {};
   double seconds = 0;
 };
 
@@ -70,8 +72,7 @@ class McqScorer {
 
   const LoadedModel& loaded_;
   McqOptions options_;
-  std::optional<Reader> reader_;
-  std::vector<text::Token> held_;
+  std::optional<PrefixReader> prefix_;
 };
 
 struct McqRun {

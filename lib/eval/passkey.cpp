@@ -1,24 +1,21 @@
 #include "eval/passkey.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "eval/prefix_reader.h"
 #include "io/json.h"
 
 namespace bam::eval {
 namespace {
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// One text after the other through one Reader.
+// One prompt after the other.
 class PasskeyReader {
  public:
   PasskeyReader(const Model& model, Index capacity, const PasskeyOptions& options)
-      : share_prefix_(options.share_prefix), reader_(model, 1, capacity, options.chunk) {}
+      : prefix_(model, capacity, options.chunk, options.share_prefix) {}
 
   PasskeyItem answer(const PasskeyPrompt& prompt) {
     const double start_s = now_s();
@@ -29,11 +26,8 @@ class PasskeyReader {
               targets.begin() + static_cast<std::ptrdiff_t>(first_scored));
     const std::vector<std::int32_t> first_key(inputs.size(), 0);
 
-    const std::size_t shared = share_prefix_ ? shared_with(inputs) : 0;
-    reader_.truncate(static_cast<Index>(std::min(shared, first_scored)));
-    const Index kept = reader_.length();
-    const Scores scores = read_rest(reader_, inputs, first_key, targets);
-    held_.assign(inputs.begin(), inputs.end());
+    const Index kept = prefix_.begin(inputs, static_cast<Index>(first_scored));
+    const Scores scores = read_rest(prefix_.reader(), inputs, first_key, targets);
 
     const auto skipped = first_scored - static_cast<std::size_t>(kept);
     PasskeyItem item{.length = prompt.length,
@@ -46,7 +40,7 @@ class PasskeyReader {
                      .nll_nats = 0,
                      .scored = std::ssize(prompt.ids) - prompt.first_scored,
                      .read_tokens = std::ssize(inputs) - kept,
-                     .skipped = reader_.take_counts()};
+                     .skipped = prefix_.reader().take_counts()};
     for (std::size_t i = skipped; i < scores.hit.size(); ++i) {
       item.found = item.found && scores.hit[i] == 1;
       item.nll_nats += scores.nll_nats[i];
@@ -56,14 +50,7 @@ class PasskeyReader {
   }
 
  private:
-  std::size_t shared_with(std::span<const text::Token> inputs) const {
-    const auto end = std::mismatch(held_.begin(), held_.end(), inputs.begin(), inputs.end());
-    return static_cast<std::size_t>(end.first - held_.begin());
-  }
-
-  bool share_prefix_;
-  Reader reader_;
-  std::vector<text::Token> held_;  // what the reader has read
+  PrefixReader prefix_;
 };
 
 }  // namespace

@@ -13,10 +13,10 @@ const NameTable<BosUse>& bos_use_names() {
   return names;
 }
 
-Index tokens_of(const Length& length, const LoadedModel& loaded, const std::string& option) {
-  const Index context = loaded.model->config().context;
+Index tokens_of(const Length& length, const ModelConfig& config, const std::string& model, const std::string& option) {
+  const Index context = config.context;
   if (length.in_contexts && context == 0) {
-    throw Error(option + ": " + loaded.name + " was not trained and has no context, expected a number of tokens");
+    throw Error(option + ": " + model + " was not trained and has no context, expected a number of tokens");
   }
   try {
     return length.tokens(context);

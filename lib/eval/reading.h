@@ -22,8 +22,12 @@ inline bool uses_bos(BosUse use) {
   return use != BosUse::no;
 }
 
-// A length in tokens; Error where it is in multiples of a training context that the model does not have.
-Index tokens_of(const Length& length, const LoadedModel& loaded, const std::string& option);
+// A length in tokens; Error where it is in multiples of a training context that the model (of this name, for messages)
+// does not have.
+Index tokens_of(const Length& length, const ModelConfig& config, const std::string& model, const std::string& option);
+inline Index tokens_of(const Length& length, const LoadedModel& loaded, const std::string& option) {
+  return tokens_of(length, loaded.model->config(), loaded.name, option);
+}
 
 // Throws Error "SUBJECT: N tokens take X of memory, and Y may be used" for a Reader that would not fit in
 // `memory_bytes`, or in what is available where that is less.

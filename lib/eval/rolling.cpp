@@ -1,10 +1,10 @@
 #include "eval/rolling.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "eval/peeked_source.h"
 #include "eval/python_text.h"
@@ -14,10 +14,6 @@ namespace bam::eval {
 namespace {
 
 using io::ColumnType;
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 class RollingReader {
  public:

@@ -3,24 +3,20 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "eval/generate.h"
+#include "eval/prefix_reader.h"
 #include "eval/python_text.h"
 #include "eval/ruler_metric.h"
 #include "io/stream.h"
-#include "model/kv_cache.h"
 
 namespace bam::eval {
 namespace {
 
 constexpr Index kMostDataBytes = Index{8} << 30;
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::vector<text::Token> ids_of(const text::Tokenizer& tokenizer, const std::string& text, BosUse bos) {
   std::vector<text::Token> ids;
@@ -33,7 +29,7 @@ std::vector<text::Token> ids_of(const text::Tokenizer& tokenizer, const std::str
 class Asker {
  public:
   Asker(const LoadedModel& loaded, const RulerTask& task, Index capacity, const RulerOptions& options)
-      : loaded_(loaded), task_(task), options_(options), reader_(*loaded.model, 1, capacity, options.chunk) {}
+      : loaded_(loaded), task_(task), prefix_(*loaded.model, capacity, options.chunk, options.share_prefix) {}
 
   RulerItem ask(const RulerPrompt& prompt, const std::vector<text::Token>& ids) {
     const double start_s = now_s();
@@ -43,11 +39,10 @@ class Asker {
                    .prediction = {},
                    .outputs = prompt.outputs};
     // The last token is read again even where it is shared: its logits are not kept.
-    const std::size_t shared = options_.share_prefix ? shared_with(ids) : 0;
-    reader_.truncate(static_cast<Index>(std::min(shared, ids.size() - 1)));
-    item.read = std::ssize(ids) - reader_.length();
-    std::vector<double> logits =
-        reader_.next_logits(std::span(ids).subspan(static_cast<std::size_t>(reader_.length())));
+    const Index kept = prefix_.begin(ids, std::ssize(ids) - 1);
+    Reader& reader = prefix_.reader();
+    item.read = std::ssize(ids) - kept;
+    std::vector<double> logits = reader.next_logits(std::span(ids).subspan(static_cast<std::size_t>(kept)));
     std::vector<text::Token> written;
     const text::Tokenizer& tokenizer = *loaded_.tokenizer;
     Sampler sampler({});
@@ -57,25 +52,18 @@ class Asker {
       written.push_back(id);
       item.prediction = tokenizer.decode(written);
       item.score = ruler_score(task_.match, item.prediction, prompt.outputs);
-      if (std::ssize(written) < task_.answer_tokens && item.score < 1) logits = reader_.next_logits(std::span(&id, 1));
+      if (std::ssize(written) < task_.answer_tokens && item.score < 1) logits = reader.next_logits(std::span(&id, 1));
     }
-    held_ = ids;
     item.written = std::ssize(written);
+    item.skipped = reader.take_counts();
     item.seconds = now_s() - start_s;
     return item;
   }
 
  private:
-  std::size_t shared_with(const std::vector<text::Token>& ids) const {
-    return static_cast<std::size_t>(std::mismatch(held_.begin(), held_.end(), ids.begin(), ids.end()).first -
-                                    held_.begin());
-  }
-
   const LoadedModel& loaded_;
   const RulerTask& task_;
-  const RulerOptions& options_;
-  Reader reader_;
-  std::vector<text::Token> held_;  // the prompt that the reader has read
+  PrefixReader prefix_;
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ struct RulerItem {
   Index read = 0;     // tokens of the prompt that were not shared
   std::string prediction;
   std::vector<std::string> outputs;
+  SkipCounts skipped = {};
   double seconds = 0;
 };
 

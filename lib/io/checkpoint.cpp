@@ -132,6 +132,10 @@ void copy(int fd, const std::string& name, OutputFile& output) {
 
 }  // namespace
 
+bool looks_like_checkpoint(std::string_view beginning) {
+  return beginning.starts_with(kMagic);
+}
+
 struct CheckpointWriter::State {
   explicit State(const std::string& path) : output(path) {
     if (!output.is_atomic()) spool.emplace();

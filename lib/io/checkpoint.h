@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "io/hdf5.h"
 
@@ -33,6 +34,9 @@ class CheckpointWriter {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Whether a file that begins with these bytes is a checkpoint.
+bool looks_like_checkpoint(std::string_view beginning);
 
 // Errors, all "NAME: ...": missing, directory, empty, not a checkpoint, made by a newer version, truncated checkpoint,
 // damaged checkpoint.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <optional>
 
 #include "base/error.h"
@@ -136,57 +135,6 @@ void apply_formulas(const PriorFormulas& formulas, std::uint64_t seed, std::vect
   replace("--shape-init", formulas.shape, &HeadPrior::shape, 0);
   replace("--scale-init", formulas.scale, &HeadPrior::scale, 1);
   replace("--loc-init", formulas.loc, &HeadPrior::loc, 2);
-}
-
-std::vector<std::vector<HeadPrior>> read_prior_table(const std::string& path, Index layers, Index heads) {
-  std::ifstream file(path);
-  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
-    throw Error(path + ": missing, unreadable or empty, expected a table of priors");
-  }
-  std::vector<std::vector<HeadPrior>> table(static_cast<std::size_t>(layers),
-                                            std::vector<HeadPrior>(static_cast<std::size_t>(heads)));
-  std::vector<bool> seen(static_cast<std::size_t>(layers * heads), false);
-  std::string line;
-  std::getline(file, line);
-  const auto columns = split(line, '\t');
-  const auto column = [&](std::string_view name) {
-    const auto at = std::find(columns.begin(), columns.end(), name);
-    if (at == columns.end())
-      throw Error(path + ":1: no column '" + std::string(name) + "', expected layer, head, shape, scale, loc");
-    return static_cast<std::size_t>(at - columns.begin());
-  };
-  const std::size_t at[] = {column("layer"), column("head"), column("shape"), column("scale"), column("loc")};
-  const std::size_t width = columns.size();
-  for (Index number = 2; std::getline(file, line); ++number) {
-    const std::string where = path + ":" + std::to_string(number) + ": ";
-    const auto fields = split(line, '\t');
-    if (fields.size() != width)
-      throw Error(where + std::to_string(fields.size()) + " fields, expected " + std::to_string(width));
-    double values[5];
-    for (int i = 0; i < 5; ++i) {
-      const auto value = parse_finite(fields[at[i]]);
-      if (!value) throw Error(where + "'" + std::string(fields[at[i]]) + "' is not a number");
-      values[i] = *value;
-    }
-    if (values[0] < 0 || values[0] >= static_cast<double>(layers) || values[1] < 0 ||
-        values[1] >= static_cast<double>(heads) || values[0] != std::floor(values[0]) ||
-        values[1] != std::floor(values[1])) {
-      throw Error(where + "no such layer and head, the model has " + std::to_string(layers) + " layers of " +
-                  std::to_string(heads) + " heads");
-    }
-    const auto layer = static_cast<std::size_t>(values[0]);
-    const auto head = static_cast<std::size_t>(values[1]);
-    const std::size_t cell = layer * static_cast<std::size_t>(heads) + head;
-    if (seen[cell]) throw Error(where + "layer and head appear twice");
-    seen[cell] = true;
-    table[layer][head] = {values[2], values[3], values[4]};
-  }
-  const auto missing = std::find(seen.begin(), seen.end(), false);
-  if (missing != seen.end()) {
-    const Index cell = missing - seen.begin();
-    throw Error(path + ": no row for layer " + std::to_string(cell / heads) + " head " + std::to_string(cell % heads));
-  }
-  return table;
 }
 
 }  // namespace bam

@@ -42,9 +42,4 @@ struct PriorFormulas {
 // UsageError "--shape-init: ...", since all tools call these options so.
 void apply_formulas(const PriorFormulas& formulas, std::uint64_t seed, std::vector<std::vector<HeadPrior>>& priors);
 
-// A table with a header row and columns layer, head, shape, scale, loc (tab-separated; layer and head from 0, every
-// head of every layer once; for a global prior the layer column is 0 throughout). Result [layers][heads].  Throws Error
-// with file and line.
-std::vector<std::vector<HeadPrior>> read_prior_table(const std::string& path, Index layers, Index heads);
-
 }  // namespace bam

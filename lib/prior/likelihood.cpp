@@ -183,6 +183,22 @@ void mirror(FitMatrix& m) {
 
 }  // namespace
 
+// Nodes see more and more distances, so that without SSMax each goes on from the moments of the one before; SSMax gives
+// every node a factor of its own.
+template <typename Body>
+void LikelihoodFunction::for_each_node(const std::vector<Terms>& all, bool second, Body&& body) const {
+  Moments moments;
+  std::size_t done = 0;
+  for (const Node& node : nodes_) {
+    if (counts_.has_ssmax()) {
+      moments = {};
+      done = 0;
+    }
+    for (; done < static_cast<std::size_t>(node.visible); ++done) moments.take(all[done], node.factor, second);
+    body(node, moments);
+  }
+}
+
 Likelihood LikelihoodFunction::operator()(const FitPoint& point, bool second) const {
   const std::vector<Terms> all = terms(point, second);
   Likelihood result;
@@ -195,16 +211,8 @@ Likelihood LikelihoodFunction::operator()(const FitPoint& point, bool second) co
       result.curvature[kPairs[p][0]][kPairs[p][1]] -= scaled[t] * all[t].dd[p];
     }
   }
-  Moments moments;
-  std::size_t done = 0;
-  for (const Node& node : nodes_) {
-    if (counts_.has_ssmax()) {
-      moments = {};
-      done = 0;
-    }
-    for (; done < static_cast<std::size_t>(node.visible); ++done) moments.take(all[done], node.factor, second);
-    moments.subtract_from(result, node.queries, second);
-  }
+  for_each_node(all, second,
+                [&](const Node& node, const Moments& moments) { moments.subtract_from(result, node.queries, second); });
   mirror(result.information);
   mirror(result.curvature);
   return result;
@@ -220,19 +228,12 @@ std::vector<double> LikelihoodFunction::expected_mass(const FitPoint& point) con
   const std::vector<Terms> all = terms(point, false);
   std::vector<double> mass(all.size(), 0.0);
   std::vector<double> ln_z;  // by node
-  Moments moments;
-  std::size_t done = 0;
-  for (const Node& node : nodes_) {
-    if (counts_.has_ssmax()) {
-      moments = {};
-      done = 0;
-    }
-    for (; done < static_cast<std::size_t>(node.visible); ++done) moments.take(all[done], node.factor, false);
+  for_each_node(all, false, [&](const Node& node, const Moments& moments) {
     ln_z.push_back(moments.top + std::log(moments.sum));
-    for (std::size_t t = 0; counts_.has_ssmax() && t < done; ++t) {
+    for (std::size_t t = 0; counts_.has_ssmax() && t < static_cast<std::size_t>(node.visible); ++t) {
       mass[t] += node.queries * std::exp(node.factor * all[t].b - ln_z.back());
     }
-  }
+  });
   if (counts_.has_ssmax()) return mass;
   // Z_n grows with n: from the far end, each sum is kept relative to the latest Z.
   double sum = 0;

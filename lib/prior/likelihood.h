@@ -93,6 +93,9 @@ class LikelihoodFunction {
   };
   struct Terms;
   std::vector<Terms> terms(const FitPoint& point, bool second) const;
+  // body(node, moments of the distances that its queries see)
+  template <typename Body>
+  void for_each_node(const std::vector<Terms>& all, bool second, Body&& body) const;
 
   const DistanceCounts& counts_;
   std::vector<Node> nodes_;

@@ -68,4 +68,9 @@ std::vector<std::vector<HeadPrior>> arrange_priors(const std::vector<PriorRow>& 
   return priors;
 }
 
+std::vector<std::vector<HeadPrior>> read_prior_table(const std::string& path, Index layers, Index heads, bool global) {
+  const auto source = io::open_source(path);
+  return arrange_priors(read_prior_rows(*source), layers, heads, global, source->name());
+}
+
 }  // namespace bam

@@ -26,4 +26,7 @@ std::vector<PriorRow> read_prior_rows(io::ByteSource& source);
 std::vector<std::vector<HeadPrior>> arrange_priors(const std::vector<PriorRow>& rows, Index layers, Index heads,
                                                    bool global, const std::string& name);
 
+// Both, of a file or "-".
+std::vector<std::vector<HeadPrior>> read_prior_table(const std::string& path, Index layers, Index heads, bool global);
+
 }  // namespace bam

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "model/prior_checkpoint.h"
 #include "prior/init.h"
+#include "prior/table.h"
 
 namespace bam::train {
 namespace {
@@ -67,7 +68,7 @@ std::vector<std::vector<HeadPrior>> first_priors(const Plan& plan, Index sets) {
   const auto count = static_cast<std::size_t>(sets);
   if (plan.prior_init == "authors") return {count, authors_prior(heads)};
   if (plan.prior_init == "spread") return {count, spread_prior(heads)};
-  return read_prior_table(plan.prior_init, sets, heads);
+  return read_prior_table(plan.prior_init, plan.config.layers, heads, plan.config.prior_scope == PriorScope::global);
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ fails 'held.tok.zst: ' held.tok.zst held.tok.zst
 fails 'none.tok.zst: ' model.h5 none.tok.zst
 fails 'directory: ' model.h5 directory
 fails 'empty: empty' model.h5 empty
+fails 'model.h5: a checkpoint, expected text or token shards' model.h5 model.h5
 size=$(stat -c %s model.h5)
 for cut in 1 511 512 1000 $((size - 1)); do
   head -c "$cut" model.h5 >cut.h5

@@ -41,6 +41,8 @@ awk -F'\t' 'NR == FNR { sum += $11; next } { all += $11 } END { exit !(sum < all
 # Shares and their table.
 for i in 1 2 3; do quiet "${asked[@]}" --task $i/3 --per-item --no-header model.h5 -o $i.tsv || fail "share $i"; done
 [ "$(cat [123].tsv | wc -l)" = 16 ] || fail "shares have $(cat [123].tsv | wc -l) rows"
+expect 0 bam-ruler "${asked[@]}" model.h5
+grep -q 'skipped .* of attention at --eps 1e-06' err || fail "the share that was skipped is not said: $(head -c 300 err)"
 expect 0 quiet --merge 3.tsv 1.tsv 2.tsv
 sort out | cut -f1-10,12- | cmp -s - <(sort whole | cut -f1-10,12-) || fail "--merge differs: $(cat out)"
 cat [123].tsv | quiet --merge - | sort | cut -f1-10,12- | cmp -s - <(sort whole | cut -f1-10,12-) || fail "--merge of a pipe differs"

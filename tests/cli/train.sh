@@ -36,7 +36,7 @@ expect 0 bam-train -q "${small[@]}" --prior-init authors --shape-init linear:0:1
 printf 'layer\thead\tshape\tscale\tloc\n0\t0\t1\t0\t0\n0\t1\t1\t0\t0\n0\t2\t1\t0\t0\n0\t3\t-0.5\t0\t0\n' >priors.tsv
 expect 0 bam-train -q "${small[@]}" --prior-init priors.tsv a.tok.zst -o pe.h5
 expect 1 bam-train -q --prior-init priors.tsv a.tok.zst -o pe.h5
-one_line_error "^bam-train: priors.tsv: no row for layer 0 head 4"
+one_line_error "^bam-train: priors.tsv: no prior for layer 0 head 4, expected a row for each"
 expect 0 bam-train -q "${small[@]}" --device ref a.tok.zst -o pe.h5
 
 # Weights alone: another context, the sizes of the model.
