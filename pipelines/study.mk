@@ -19,7 +19,7 @@ study_tables := $(foreach model,$(STUDY_MODELS),$(foreach length,$(STUDY_LENGTHS
 study: $(STUDY)/README.md
 
 $(STUDY)/%.h5:
-	$(MAKE) --no-print-directory OUT=$(STUDY)/$(*D) SEED=$(*D) MODELS=$(*F) $@
+	$(MAKE) -f $(here)/Makefile --no-print-directory OUT=$(STUDY)/$(*D) SEED=$(*D) MODELS=$(*F) $@
 
 # study_rule MODEL, LENGTH
 define study_rule
