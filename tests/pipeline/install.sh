@@ -1,7 +1,8 @@
 #!/bin/bash
 # What is installed works without the build folder: tools, pages, completions; the library through pkg-config and CMake; a
 # bundle that is moved and finds its libraries in itself.
-source "$BAM_SOURCE/tests/support/shell.sh"
+# shellcheck source=tests/support/shell.sh
+. "$(dirname "$0")/../support/shell.sh"
 : "${BAM_BUILD_DIR:=$BAM_SOURCE/build}"
 grep -q '^BAM_SANITIZE:.*=.' "$BAM_BUILD_DIR/CMakeCache.txt" && skip "a build with sanitizers is not installed"
 
