@@ -24,7 +24,7 @@ $(STUDY)/%.h5:
 # study_rule MODEL, LENGTH
 define study_rule
 $(STUDY)/%/$(1)-$(2).tsv: $(STUDY)/%/$(1).h5
-	$$(passkey) --lengths $(2) --samples $$(or $$(study_samples_$(2)),$$(STUDY_SAMPLES)) --depths random --seed 1$$* --threads $$(THREADS) -o $$@ $$<
+	$$(submit) $$(passkey) --lengths $(2) --samples $$(or $$(study_samples_$(2)),$$(STUDY_SAMPLES)) --depths random --seed 1$$* --threads $$(THREADS) -o $$@ $$<
 endef
 $(foreach model,$(STUDY_MODELS),$(foreach length,$(STUDY_LENGTHS),$(eval $(call study_rule,$(model),$(length)))))
 
