@@ -8,7 +8,7 @@ SCHED  ?= local
 SBATCH ?=
 
 submit_local :=
-submit_slurm = mkdir -p $(OUT)/slurm && $(here)/slurm/submit --job-name=$(notdir $@) --output=$(OUT)/slurm/%x.%j.log --cpus-per-task=$(THREADS) $(SBATCH) $(SBATCH_$(stage))
+submit_slurm = mkdir -p $(OUT)/slurm && $(here)/slurm/submit --job-name=$(subst /,-,$(patsubst $(OUT)/%,%,$@)) --output=$(OUT)/slurm/%x.%j.log --cpus-per-task=$(THREADS) $(SBATCH) $(SBATCH_$(stage))
 submit       = $(submit_$(SCHED))
 ifeq ($(filter $(SCHED),local slurm),)
 $(error SCHED=$(SCHED), expected local or slurm)
