@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/attention_decode.h"
 #include "kernels/cpu/attention_skip.h"
 #include "kernels/cpu/parallel.h"
 
@@ -170,6 +171,7 @@ void attention_forward(const AttentionForwardArgs& args, CpuContext& ctx) {
   const AttentionInputs& in = call.in;
   const std::optional<AttentionSkip> skip = plan_skipping(args, in, ctx);
   if (skip) call.skip = &*skip;
+  if (is_decoding(in)) return decode_attention(args, call, ctx);
   const Index heads = args.q.shape[0] * in.heads;
   const Index block = forward_block(heads, in.queries, ctx.threads);
   const Index blocks = ceil_div(in.queries, block);

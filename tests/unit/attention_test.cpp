@@ -92,6 +92,36 @@ TEST_CASE("attention: the queries are the last of the keys") {
   });
 }
 
+TEST_CASE("attention: a few queries over many keys, in ranges that are joined") {
+  for_each_backend([](const std::string& device, DType dtype) {
+    for (const Index queries : {1, 8}) {
+      for (const Index keys : {65, 1024, 2100}) {
+        for (const Documents documents : {Documents::one, Documents::many, Documents::window}) {
+          const PriorKind& prior = keys % 2 == 0 ? kAlibi : kShifted;
+          check_case(device, dtype, {1, queries, keys, 4, 2, 16, Ssmax::full, prior, documents});
+        }
+      }
+    }
+    for (const Index dim : {1, 7, 24, 33, 128}) {
+      check_case(device, dtype, {2, 3, 1100, 2, 1, dim, Ssmax::content, kNoPrior, Documents::one});
+    }
+  });
+}
+
+TEST_CASE("attention: a few queries do not touch what they do not see") {
+  for_each_backend([](const std::string& device, DType dtype) {
+    const AttentionCase c{1, 3, 5000, 2, 2, 16, Ssmax::full, kAlibi, Documents::one};
+    AttentionValues x = make_attention(c);
+    x.first_key.at = {0, 4100,
+                      4998};  // the first sees the bad key 2000, the third only what is behind the bad key 4990
+    for (const Index position : {Index{2000}, Index{4990}, Index{4999}}) {
+      for (Index e = 0; e < 16; ++e) x.k[position * 32 + e] = std::nan("");
+      for (Index e = 0; e < 16; ++e) x.v[position * 32 + 16 + e] = std::nan("");
+    }
+    check_values(device, dtype, c, x);
+  });
+}
+
 TEST_CASE("attention: a key that is not visible is never touched") {
   // NaN in keys and values of the first document and of the last position: it must stay with those who see it.
   for_each_backend([](const std::string& device, DType dtype) {

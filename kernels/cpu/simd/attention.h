@@ -21,6 +21,9 @@ struct AttentionInputs {
 // Queries that share one pass over the keys: each tile of keys and values is fetched and widened once for all of them.
 constexpr Index kAttentionQueries = 128;
 
+// Up to so many queries are decoded: lanes hold keys, not queries. About where half of a panel would be empty.
+constexpr Index kDecodeQueries = 8;
+
 // Distances for which the prior's extremes are kept together.
 constexpr Index kPriorBlock = 16;
 
@@ -67,6 +70,16 @@ struct AttentionKernels {
                      const float* parts, Index part_stride, Index part_count, void* to, float* row);
   // Bounds of one block of rows (kernels/ops/attention.h); k and v are bf16 when half is set. bounds [2d].
   void (*key_bounds)(const void* k, const void* v, bool half, Index stride, Index rows, Index dim, float* bounds);
+  // Decoding: all heads of a batch entry and its queries, kDecodeQueries at most, over the keys [first, end), first a
+  // multiple of kKeyBlock. skips [H][key_blocks] as decode_plan wrote them head by head (it returns the pairs and needs
+  // forward_scratch), or null. parts [H][queries][part_size]; combine() joins those of one query, `stride` floats
+  // apart, to its row of out.
+  Index (*decode_plan)(const AttentionForward& call, Index batch, Index head, std::uint8_t* skips, float* scratch);
+  void (*decode)(const AttentionForward& call, Index batch, Index first, Index end, const std::uint8_t* skips,
+                 float* parts, float* scratch);
+  void (*combine)(const float* parts, Index ranges, Index stride, Index dim, float* out, float* lse);
+  Index (*part_size)(Index dim);
+  Index (*decode_scratch)(Index heads, Index dim);
   Index (*forward_scratch)(Index dim, Index key_blocks);  // floats of scratch; key_blocks 0 without skipping
   Index (*backward_scratch)(Index dim, Index keys);
   Index (*stride)(Index dim);

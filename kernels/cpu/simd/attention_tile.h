@@ -42,6 +42,12 @@ void attention_backward(const AttentionBackward& call, Index batch, Index kv_hea
                         const AttentionSums& sums, float* scratch);
 void attention_store_keys(const AttentionInputs& in, Index batch, Index kv_head, Index first, Index count,
                           const float* parts, Index part_stride, Index part_count, void* to, float* row);
+Index attention_decode_plan(const AttentionForward& call, Index batch, Index head, std::uint8_t* skips, float* scratch);
+void attention_decode(const AttentionForward& call, Index batch, Index first, Index end, const std::uint8_t* skips,
+                      float* parts, float* scratch);
+void attention_combine(const float* parts, Index ranges, Index stride, Index dim, float* out, float* lse);
+Index attention_part_size(Index dim);
+Index attention_decode_scratch(Index heads, Index dim);
 Index attention_forward_scratch(Index dim, Index key_blocks);
 Index attention_backward_scratch(Index dim, Index keys);
 
