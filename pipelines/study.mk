@@ -29,4 +29,4 @@ endef
 $(foreach model,$(STUDY_MODELS),$(foreach length,$(STUDY_LENGTHS),$(eval $(call study_rule,$(model),$(length)))))
 
 $(STUDY)/README.md: $(study_tables)
-	{ echo 'Made by `make study`, $(shell $(train) --version 2>/dev/null | head -1), $(STEPS) steps in windows of $(CONTEXT) tokens, on $(shell sed -n "s/^model name[^:]*: //p" /proc/cpuinfo | sort -u | head -1).'; echo; awk -f $(plots)/study.awk -v context=$(CONTEXT) $(study_tables); } > $@
+	{ echo 'Made by `make study`, $(shell $(train) --version 2>/dev/null | head -1), $(STEPS) steps of $(BATCH) tokens in windows of $(CONTEXT) tokens, on $(shell sed -n "s/^model name[^:]*: //p" /proc/cpuinfo | sort -u | head -1).'; echo; awk -f $(plots)/study.awk -v context=$(CONTEXT) $(study_tables); } > $@

@@ -114,7 +114,7 @@ struct TrainToolOptions {
         .add("context", r.context, size_or("preset", kLongestContext), "TOKENS",
              "Tokens in a window: 128 for tiny, else 512.")
         .add("batch-tokens", r.batch_tokens, size_or("preset"), "TOKENS",
-             "Tokens in a step: 2048 for tiny, else 589824. Rounded down to whole windows.")
+             "Tokens in a step: 1024 for tiny, else 589824. Rounded down to whole windows.")
         .add("micro-batch", r.micro_batch, size_or("auto"), "WINDOWS",
              "Windows that are computed at a time. It changes memory and speed, and the loss by rounding alone.")
         .add("order", r.order, cli::optional(named(train::order_names()), "auto"), "global|stream",
@@ -128,7 +128,7 @@ struct TrainToolOptions {
     train::Request& r = request;
     const auto share = cli::real(cli::between(0, 1));
     options.group("Optimizer")
-        .add("steps", r.steps, size_or("preset"), "N", "Steps to make: 1500 for tiny, else 16954.")
+        .add("steps", r.steps, size_or("preset"), "N", "Steps to make: 3000 for tiny, else 16954.")
         .add("tokens", r.tokens, size_or("none"), "N", "Tokens to see instead, rounded up to whole steps.")
         .add("epochs", r.epochs, size_or("none"), "N", "Passes over all windows instead; not for streams.")
         .add("optimizer", r.optimizer, named(train::optimizer_names()), "RAdam or AdamW.")

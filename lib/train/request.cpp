@@ -74,7 +74,7 @@ std::vector<std::vector<HeadPrior>> first_priors(const Plan& plan, Index sets) {
 }  // namespace
 
 Recipe recipe_of(const std::string& preset) {
-  if (preset == "tiny") return {128, 2048, 1500, 6e-3, "spread", PriorScope::global};
+  if (preset == "tiny") return {128, 1024, 3000, 6e-3, "spread", PriorScope::global};
   return {512, 589824, 16954, 1e-3, "authors", PriorScope::layer};
 }
 

@@ -87,7 +87,7 @@ refused 2 "--lr: 'abc' is not a real number" --lr abc a.tok.zst
 refused 2 "--lr: '0' is out of range" --lr 0 a.tok.zst
 refused 2 "--lr: 'nan' is not a real number" --lr nan a.tok.zst
 refused 2 "--context: '-1' is out of range" --context -1 a.tok.zst
-refused 2 '--steps: [0-9]+ steps of 2048 tokens are out of range' --steps 9e18 a.tok.zst
+refused 2 '--steps: [0-9]+ steps of 1024 tokens are out of range' --steps 9e18 a.tok.zst
 refused 1 'training needs .* of memory' --order stream --batch-tokens 1e18 --steps 1 a.tok.zst
 refused 2 "--layers: '1e7' is out of range" --layers 1e7 a.tok.zst
 refused 2 '--pe: the model of --init-from has its own' --init-from model.h5 --pe rope a.tok.zst
