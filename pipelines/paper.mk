@@ -9,7 +9,6 @@
 #   make -C pipelines paper SCALE=rehearsal -j2           every stage on small data, in minutes
 here := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 SCALE ?= paper
-SCHED ?= local
 ifeq ($(SCALE),rehearsal)
 include $(here)/paper/rehearsal.mk
 endif
@@ -73,12 +72,8 @@ space    := $(subst ,, )
 listed    = $(subst $(space),$(comma),$(strip $(1)))
 export BIN
 
-# The recipe of a heavy stage begins with $(submit): nothing here, a command that runs it as a batch job and waits with
-# SCHED=slurm. $(stage) is what kind of stage it is. The rest of the recipe is bookkeeping.
-submit ?=
-ifeq ($(SCHED),slurm)
+# The recipe of a heavy stage begins with $(submit); $(stage) is its kind: tokens, train or evaluate.
 include $(here)/slurm/slurm.mk
-endif
 
 # A model is OUT/SIZE/CONTEXT/ENCODING/SEED/model.h5. Local RoPE is a way to read the model that RoPE has.
 encodings := $(foreach encoding,$(ENCODINGS),$(if $(filter off,$(SSMAX)),$(encoding)) $(if $(filter on,$(SSMAX)),$(encoding)-ssmax))

@@ -9,7 +9,7 @@ set -u -o pipefail
 export -n BAM_SOURCE BAM_TOOLS
 for name in "${!BAM_@}"; do
   case $name in
-    BAM_SOURCE | BAM_TOOLS | BAM_BUILD_DIR | BAM_GOLDEN_DIR | BAM_TEST_DATA | BAM_CPU_ISA) ;;
+    BAM_SOURCE | BAM_TOOLS | BAM_BUILD_DIR | BAM_GOLDEN_DIR | BAM_TEST_DATA | BAM_CPU_ISA | BAM_PYTHON) ;;
     *) unset "$name" ;;
   esac
 done
