@@ -1,6 +1,7 @@
 # The paper's tables: every size, training context, positional encoding and softmax is trained on the reader's own copy of
-# FineWeb and measured; OUT/README.md holds the tables beside the values that were published. docs/paper.md says where the
-# data comes from. A stage is one line of the tools; what is done is not done again; interrupted, it goes on.
+# FineWeb and measured; OUT/README.md, and OUT/index.html for a browser, hold the tables beside the values that were
+# published. docs/paper.md says where the data comes from. A stage is one line of the tools; what is done is not done again;
+# interrupted, it goes on.
 #
 #   make -C pipelines paper DRY_RUN=1                     what each stage costs; make's own --dry-run shows the commands
 #   make -C pipelines paper FINEWEB='/data/fineweb/*.jsonl.zst' WIKIPEDIA=/data/wikipedia.jsonl.zst
@@ -106,7 +107,7 @@ estimate = @ENCODINGS='$(encodings)' READ='$(encodings) $(local)' SEEDS='$(SEEDS
 .SECONDARY:
 .PHONY: paper cost changed
 
-paper: $(if $(DRY_RUN),cost,$(OUT)/README.md)
+paper: $(if $(DRY_RUN),cost,$(OUT)/index.html)
 
 cost:
 	@$(estimate)
@@ -189,3 +190,6 @@ $(OUT)/cost.tsv: $(OUT)/train.set $(OUT)/eval.set
 
 $(OUT)/README.md: $(all_tables) $(foreach run,$(RUNS),$(OUT)/passkey-$(subst /,-,$(run)).svg) $(OUT)/cost.tsv $(PUBLISHED)
 	$(tools)/report $(OUT) $(PUBLISHED) '$(STEPS) steps of $(BATCH) tokens, $(DTYPE), seeds $(SEEDS), SCALE=$(SCALE)' $(RUNS) > $@
+# The same page for a browser.
+$(OUT)/index.html: $(OUT)/README.md
+	awk -v dir=$(OUT) -f $(here)/plots/page.awk $< > $@

@@ -25,6 +25,7 @@ prepare() {
   awk 'BEGIN { srand(3); for (i = 0; i < 60000; i++) { w = ""; n = 2 + int(rand() * 6); for (k = 0; k < n; k++) w = w substr("aeioubcdfghklmnprstvwyz", 1 + int(rand() * 23), 1); words = words w (rand() < 0.1 ? ".\n" : " ") } printf "%s\n", words }' >book.txt
   cp book.txt corpus.txt
   cp book.txt en.txt
+  fold -s -w 80 book.txt | awk '{ print } NR % 4 == 0 { print "" }' >mine.txt
   head -c 40000 book.txt >text.txt
   tail -c 12000 book.txt >held.txt
   head -c 20000 book.txt | fold -w 500 >pages.txt
@@ -82,6 +83,7 @@ run_example() {
   (
     cd run || exit 1
     export BAM_STEPS=2 BAM_LAYERS=1 BAM_DIM=16 BAM_HEADS=2 BAM_FFN=32 BAM_BATCH_TOKENS=1024 BAM_SAMPLES=1 BAM_THREADS=1 I=1
+    export BIN=$BAM_TOOLS STEPS=2 PIECES=300 LENGTHS=4x,8x SAMPLES=1 PPL=4x # what pipelines/Makefile takes
     timeout 300 bash -eu -o pipefail ../example
   ) >log 2>&1 </dev/null || status=$?
   # A reader such as head(1) goes away early.

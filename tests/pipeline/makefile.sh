@@ -36,6 +36,8 @@ for plot in bam alibi accuracy perplexity; do
   ! grep -qiE 'nan|inf[^o]' "results/$plot.svg" || fail "$plot.svg: $(grep -iE 'nan|inf' "results/$plot.svg" | head -3)"
 done
 grep -q '^| alibi |' results/README.md || fail "README.md has no row of alibi: $(head -c 2000 results/README.md)"
+grep -q '^<tr><td>alibi</td>' results/index.html || fail "index.html has no row of alibi: $(grep -m3 '<tr>' results/index.html)"
+[ "$(grep -c '</svg>' results/index.html)" = 4 ] || fail "index.html has $(grep -c '</svg>' results/index.html) pictures"
 expect 0 run_make all
 ! grep -q 'bam-' out || fail "a finished chain did something: $(cat out)"
 

@@ -58,6 +58,7 @@ grep -q '^| bam-ssmax | 1 | 4 |' "$page" || fail "no priors of layer 1: $(grep '
 grep -q '^</svg>' "$scratch/tables/passkey-l12-64.svg" || fail "the picture is not whole"
 grep -qi nan "$page" "$scratch/tables/passkey-l12-64.svg" && fail "$(grep -i nan "$page")"
 
+grep -q '<td>bam-ssmax, published</td>' "$scratch/tables/index.html" || fail "index.html: $(grep published "$scratch/tables/index.html")"
 expect 0 rehearse
 ! grep -q 'bam-' out || fail "a finished rehearsal did something: $(cat out)"
 expect 0 rehearse -n EVAL_SEED=7
