@@ -14,7 +14,12 @@ texts=(pages.txt odd.txt)
 files=("$BAM_SOURCE"/tests/data/tokenizers/*.model)
 if [ -n "${BAM_TEST_DATA-}" ]; then
   files+=("$BAM_TEST_DATA"/tokenizers/*.{model,json,tiktoken})
-  for name in moby-dick udhr-multilingual; do zstd -dcq "$BAM_TEST_DATA/corpora/$name.txt.zst" | head -c 300000 | iconv -c -f UTF-8 -t UTF-8 >$name.txt && texts+=("$name.txt"); done
+  for name in moby-dick udhr-multilingual; do
+    zstd -dcq "$BAM_TEST_DATA/corpora/$name.txt.zst" >whole.txt
+    # A character that is cut in two is left out.
+    head -c 300000 whole.txt | iconv -c -f UTF-8 -t UTF-8 >$name.txt 2>why || true
+    texts+=("$name.txt")
+  done
 fi
 
 # ids SHARD - its ids without BOS and EOS, in decimal, a line.
@@ -31,12 +36,15 @@ column() { awk -F'\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] =
 
 compared=0
 for file in "${files[@]}"; do
-  case $file in *vocab.json | *golden*) continue ;; esac
+  case ${file##*/} in *vocab.json) continue ;; esac
   status=0
   # Of two ways with the same score, a unigram model takes the one that rounding makes better, and versions of the library
   # round differently in long texts.
   own=("${texts[@]}")
   case $file in *unigram*) own=(odd.txt) ;; esac
+  # The library of tokenizer.json takes special tokens in a text for what they are.
+  special=()
+  case $file in *.json) special=(--allow-special) ;; esac
   "$python" "$BAM_SOURCE/tests/crosscheck/ids_by_library.py" "$file" "${own[@]}" >theirs 2>why || status=$?
   if [ $status = 77 ]; then
     echo "not compared: $(basename "$file"): $(cat why)" >&2
@@ -46,7 +54,7 @@ for file in "${files[@]}"; do
   k=0
   for text in "${own[@]}"; do
     k=$((k + 1))
-    bam-tokenize -q --tokenizer "$file" --input text "$text" -o shard.tok.zst || { fail "$(basename "$file"): $text"; continue; }
+    bam-tokenize -q --tokenizer "$file" "${special[@]}" --input text "$text" -o shard.tok.zst || { fail "$(basename "$file"): $text"; continue; }
     ids shard.tok.zst >ours
     compared=$((compared + 1))
     sed -n ${k}p theirs | cmp -s - ours || fail "$(basename "$file"): ids of $text differ"
