@@ -27,6 +27,8 @@ bam-train -q --preset l18 --pe rope --dry-run --no-times --format jsonl | sed -E
 awk -v all="$(cell train l18/512 flops cost.tsv)" '{ exit !(all / 10 / $1 > 0.999 && all / 10 / $1 < 1.001) }' flops || fail "ten l18 take $(cell train l18/512 flops cost.tsv) FLOPs, one $(cat flops)"
 for stage in tokens train passkey perplexity ruler choice priors sum; do grep -q "^$stage	" cost.tsv || fail "no cost of $stage"; done
 [ "$(cell sum all gpu_hours cost.tsv | cut -d. -f1)" -gt 100 ] || fail "all of it takes $(cell sum all gpu_hours cost.tsv) GPU hours"
+expect 2 paper DRY_RUN=1 RUNS=l13/512
+grep -q 'bam-train: --preset' err || fail "a size that is not known: $(cat err)"
 
 # Without the data nothing begins, and one line says what is missing.
 expect 2 paper "OUT=$scratch/nothing" "FINEWEB=$scratch/none.jsonl"
