@@ -68,6 +68,9 @@ class BpeTokenizer : public Tokenizer {
   }
 
   BpeTokenizer(BpeParts parts, Facts facts) : Tokenizer(std::move(facts)), parts_(std::move(parts)) {
+    if (parts_.words.alphabet.is_bytes()) {
+      for (const BpePiece& piece : parts_.pieces) parts_.words.pairs.add(piece.text);
+    }
     if (!parts_.splitter) {
       for (const AddedTokens* added : {&parts_.first, &parts_.later}) {
         for (const AddedToken& token : added->all()) parts_.neighbours.add(token.content);

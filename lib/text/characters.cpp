@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -92,18 +93,21 @@ std::string normal_form(std::string_view text, NormalForm form) {
 }
 
 std::string repaired_utf8(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size() + bytes.size() / 2);
-  while (!bytes.empty()) {
-    const CodePoint point = first_code_point(bytes);
-    if (point.bytes > 0) {
-      text += bytes.substr(0, point.bytes);
-      bytes.remove_prefix(point.bytes);
-    } else {
-      text += "\xEF\xBF\xBD";
-      bytes.remove_prefix(ill_formed_bytes(bytes));
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  std::string text(kReplacement.size() * bytes.size(), '\0');
+  char* end = text.data();
+  for (std::size_t at = 0; at < bytes.size();) {
+    if (static_cast<unsigned char>(bytes[at]) < 0x80) {
+      *end++ = bytes[at++];
+      continue;
     }
+    const std::string_view rest = bytes.substr(at);
+    const CodePoint point = first_code_point(rest);
+    const std::string_view kept = point.bytes > 0 ? rest.substr(0, point.bytes) : kReplacement;
+    end = std::copy(kept.begin(), kept.end(), end);
+    at += point.bytes > 0 ? point.bytes : ill_formed_bytes(rest);
   }
+  text.resize(static_cast<std::size_t>(end - text.data()));
   return text;
 }
 

@@ -85,54 +85,82 @@ void Alphabet::settle(std::vector<Token>& symbols) const {
   }
 }
 
-WordEncoder::WordEncoder() : entries_(std::size_t{1} << kEntryBits) {}
-
-const std::vector<Token>& WordEncoder::merged(const WordModel& model, std::string_view word) {
-  if (!model.whole_words.empty()) {
-    if (const auto found = model.whole_words.find(std::string(word)); found != model.whole_words.end()) {
-      symbols_.assign(1, found->second);
-      return symbols_;
-    }
+void BytePairs::add(std::string_view piece) {
+  for (std::size_t i = 1; i < piece.size(); ++i) {
+    const auto right = static_cast<unsigned char>(piece[i]);
+    bits_[static_cast<unsigned char>(piece[i - 1])][right / 64U] |= std::uint64_t{1} << (right % 64U);
+    any_ = true;
   }
-  model.alphabet.symbols_of(word, symbols_);
-  symbols_.resize(merger_.merge(model.merges, symbols_.data(), symbols_.size()));
-  model.alphabet.settle(symbols_);
-  return symbols_;
 }
 
-void WordEncoder::encode(const WordModel& model, std::string_view word, std::size_t readable, std::vector<Token>& ids) {
-  if (word.size() > kMostBytes) {
-    const std::vector<Token>& found = merged(model, word);
-    ids.insert(ids.end(), found.begin(), found.end());
+std::size_t BytePairs::behind_part(std::string_view word, std::size_t from) const {
+  std::size_t end = from + 1;
+  for (; end < word.size(); ++end) {
+    const auto right = static_cast<unsigned char>(word[end]);
+    if ((bits_[static_cast<unsigned char>(word[end - 1])][right / 64U] >> (right % 64U) & 1U) == 0) break;
+  }
+  return end;
+}
+
+WordEncoder::WordEncoder() : entries_(std::size_t{1} << kEntryBits) {}
+
+void WordEncoder::append_merged(const WordModel& model, std::string_view text, Unit unit, std::size_t readable,
+                                std::vector<Token>& ids) {
+  if (unit == Unit::word) {
+    if (!model.whole_words.empty()) {
+      if (const auto found = model.whole_words.find(std::string(text)); found != model.whole_words.end()) {
+        ids.push_back(found->second);
+        return;
+      }
+    }
+    std::size_t end = model.pairs.any() ? model.pairs.behind_part(text, 0) : text.size();
+    if (end < text.size()) {
+      for (std::size_t at = 0;; end = model.pairs.behind_part(text, at)) {
+        append(model, text.substr(at, end - at), Unit::part, readable - at, ids);
+        at = end;
+        if (at == text.size()) return;
+      }
+    }
+  }
+  model.alphabet.symbols_of(text, symbols_);
+  symbols_.resize(merger_.merge(model.merges, symbols_.data(), symbols_.size()));
+  model.alphabet.settle(symbols_);
+  ids.insert(ids.end(), symbols_.begin(), symbols_.end());
+}
+
+void WordEncoder::append(const WordModel& model, std::string_view text, Unit unit, std::size_t readable,
+                         std::vector<Token>& ids) {
+  if (text.size() > kMostBytes) {
+    append_merged(model, text, unit, readable, ids);
     return;
   }
   std::array<std::uint64_t, 2> key{};
   if (readable >= sizeof key) {
-    std::memcpy(key.data(), word.data(), sizeof key);
-    const std::size_t bits = 8 * word.size();
+    std::memcpy(key.data(), text.data(), sizeof key);
+    const std::size_t bits = 8 * text.size();
     if (bits < 64) {
       key = {key[0] & ((std::uint64_t{1} << bits) - 1), 0};
     } else {
       key[1] &= (std::uint64_t{1} << (bits - 64)) - 1;
     }
   } else {
-    std::memcpy(key.data(), word.data(), word.size());
+    std::memcpy(key.data(), text.data(), text.size());
   }
-  key[1] |= std::uint64_t{word.size()} << 56U;
+  key[1] |= (std::uint64_t{text.size()} | std::uint64_t{unit == Unit::part} << 7U) << 56U;
   const std::uint64_t mixed = (key[0] ^ (key[1] * 0xC2B2AE3D27D4EB4FU)) * 0x9E3779B97F4A7C15U;
   Entry& entry = entries_[static_cast<std::size_t>(mixed >> (64 - kEntryBits))];
-  if (entry.low != key[0] || entry.high != key[1]) {
-    const std::vector<Token>& found = merged(model, word);
-    if (found.size() > kMostIds) {
-      ids.insert(ids.end(), found.begin(), found.end());
-      return;
-    }
-    entry.low = key[0];
-    entry.high = key[1];
-    entry.count = static_cast<std::uint32_t>(found.size());
-    std::copy(found.begin(), found.end(), entry.ids.begin());
+  if (entry.low == key[0] && entry.high == key[1]) {
+    ids.insert(ids.end(), entry.ids.begin(), entry.ids.begin() + entry.count);
+    return;
   }
-  ids.insert(ids.end(), entry.ids.begin(), entry.ids.begin() + entry.count);
+  const std::size_t before = ids.size();
+  append_merged(model, text, unit, readable, ids);
+  const std::size_t count = ids.size() - before;
+  if (count > kMostIds) return;
+  entry.low = key[0];
+  entry.high = key[1];
+  entry.count = static_cast<std::uint32_t>(count);
+  std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(before), count, entry.ids.begin());
 }
 
 }  // namespace bam::text

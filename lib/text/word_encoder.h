@@ -34,6 +34,8 @@ class Alphabet {
   };
   explicit Alphabet(Characters characters);
 
+  bool is_bytes() const { return is_bytes_; }
+
   // Replaces the content of `symbols`.
   void symbols_of(std::string_view word, std::vector<Token>& symbols) const;
 
@@ -49,11 +51,27 @@ class Alphabet {
   std::array<Token, 128> ascii_{};
 };
 
+// Which bytes stand side by side in the pieces of a byte-level vocabulary. No merge crosses two that never do, so a
+// word may be taken apart there: what is left of words never seen, such as random bytes, is short and comes again.
+class BytePairs {
+ public:
+  void add(std::string_view piece);
+  bool any() const { return any_; }
+
+  // The end of the part of `word` that begins at `from`.
+  std::size_t behind_part(std::string_view word, std::size_t from) const;
+
+ private:
+  std::array<std::array<std::uint64_t, 4>, 256> bits_{};
+  bool any_ = false;
+};
+
 struct WordModel {
   Alphabet alphabet;
   MergeTable merges;
   // Entries that are one id as they stand, whatever merges make of them (ignore_merges of tokenizer.json).
   std::unordered_map<std::string, Token> whole_words;
+  BytePairs pairs{};  // none: words are not taken apart
 };
 
 // Keeps memory; one per thread, for one model.
@@ -62,7 +80,9 @@ class WordEncoder {
   WordEncoder();
 
   // Appends the ids of a word, which is not empty. `readable`: how many bytes from its beginning may be read.
-  void encode(const WordModel& model, std::string_view word, std::size_t readable, std::vector<Token>& ids);
+  void encode(const WordModel& model, std::string_view word, std::size_t readable, std::vector<Token>& ids) {
+    append(model, word, Unit::word, readable, ids);
+  }
 
  private:
   // A word of up to 15 bytes with up to 11 ids in one cache line.
@@ -70,12 +90,16 @@ class WordEncoder {
   static constexpr std::size_t kMostIds = 11;
   struct alignas(64) Entry {
     std::uint64_t low = 0;
-    std::uint64_t high = 0;  // its last byte is the length
+    std::uint64_t high = 0;  // its last byte is the length, and whether it is a part
     std::uint32_t count = 0;
     std::array<Token, kMostIds> ids{};
   };
 
-  const std::vector<Token>& merged(const WordModel& model, std::string_view word);
+  enum class Unit : std::uint8_t { word, part };
+
+  void append(const WordModel& model, std::string_view text, Unit unit, std::size_t readable, std::vector<Token>& ids);
+  void append_merged(const WordModel& model, std::string_view text, Unit unit, std::size_t readable,
+                     std::vector<Token>& ids);
 
   std::vector<Entry> entries_;
   WordMerger merger_;

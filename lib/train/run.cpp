@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/numbers.h"
+#include "train/read_ahead.h"
 #include "train/step_log.h"
 
 namespace bam::train {
@@ -56,16 +57,17 @@ class Run {
   Clock::time_point begin_ = Clock::now();
   std::string started_ = utc_now();
   Plan plan_;
-  std::unique_ptr<WindowSource> source_;
+  std::shared_ptr<WindowSource> source_;
+  std::optional<ReadAhead> reading_;  // from its beginning on the source is in its hands
   std::optional<Model> model_;
   std::optional<Trainer> trainer_;
   std::optional<TokenFiles> val_tokens_;
   std::optional<ValidationWindows> val_windows_;
   std::optional<StepLog> log_;
   TrainingState state_;
-  std::vector<Token> ids_;
-  double step_s_ = 0;     // of the last step
-  Index run_tokens_ = 0;  // of this run
+  std::vector<std::string> digests_;  // of the data read for the steps made
+  double step_s_ = 0;                 // of the last step
+  Index run_tokens_ = 0;              // of this run
 };
 
 Run::Run(const Request& request, const Surroundings& surroundings, const SavedTraining* resumed)
@@ -80,7 +82,9 @@ Run::Run(const Request& request, const Surroundings& surroundings, const SavedTr
   require_memory(plan_);
   open_validation();
   begin_model(resumed, initial ? &*initial : nullptr);
-  ids_.resize(static_cast<std::size_t>(plan_.batch_windows * (plan_.config.context + 1)));
+  digests_ = source_->digests();
+  reading_.emplace(source_, plan_.batch_windows, plan_.steps - state_.step,
+                   Targets{source_->header().bos_id, request.border_targets});
   if (request.log) log_.emplace(*request.log, state_.step);
 }
 
@@ -137,17 +141,19 @@ void Run::open_validation() {
 Run::Made Run::make_step() {
   const auto begin = Clock::now();
   const Index context = plan_.config.context;
-  const Index windows = source_->next(ids_);
+  std::optional<ReadBatch> read = reading_->next([&] { return stop_requested(); });
+  if (!read) return Made::given_up;
+  const Batch& batch = read->batch;
+  const Index windows = batch.windows;
   if (windows == 0) return Made::no_data;
-  const Batch batch = make_batch(std::span(ids_).first(static_cast<std::size_t>(windows * (context + 1))), context,
-                                 {source_->header().bos_id, request_.border_targets});
   const std::optional<StepResult> made = trainer_->step(batch, [&] { return stop_requested(); });
   if (!made) return Made::given_up;
   const StepResult& result = *made;
   state_.step += 1;
   state_.tokens_seen += windows * context;
-  state_.windows = source_->consumed();
-  state_.fingerprint = source_->fingerprint();
+  state_.windows = read->consumed;
+  state_.fingerprint = std::move(read->fingerprint);
+  digests_ = std::move(read->digests);
   run_tokens_ += windows * context;
   History& history = state_.history;
   history.tokens.push_back(state_.tokens_seen);
@@ -219,7 +225,7 @@ void Run::save() {
                   .version = surroundings_.version,
                   .device = surroundings_.backend.describe(),
                   .shards = inputs(request_),
-                  .digests = source_->digests(),
+                  .digests = digests_,
                   .started = started_,
                   .written = utc_now(),
                   .wall_s = seconds_since(begin_)};
@@ -250,6 +256,8 @@ Outcome Run::train() {
     if (request_.save_every > 0 && state_.step % request_.save_every == 0) save();
   }
   if (validation_due()) validate();
+  log::detail("waited for data: " + format_real(reading_->waited_s()) + " of " + format_real(seconds_since(begin_)) +
+              " s");
   save();
   return Outcome::finished;
 }

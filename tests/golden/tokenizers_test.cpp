@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/error.h"
 #include "io/sha256.h"
 #include "io/stream.h"
 #include "support/catch.h"
@@ -111,4 +112,30 @@ TEST_CASE("tokenizers: whole books have the ids of the original implementations"
     ++compared;
   }
   CHECK(compared >= 12);
+}
+
+TEST_CASE("tokenizers: published tokenizers that a shard carries are those of the file") {
+  const auto folder = data_folder();
+  if (!folder) return skip("BAM_TEST_DATA is not set");
+  const std::string text = corpus(*folder, "udhr-multilingual.txt") + "<|endoftext|></s> [INST]";
+  for (const Published& published : kPublished) {
+    INFO(published.file);
+    const auto tokenizer = open_tokenizer(*folder + "/tokenizers/" + published.file);
+    const bam::io::ShardHeader header = shard_header(*tokenizer);
+    const auto carried = make_tokenizer(header, tokenizer->files(), "carried");
+    CHECK(carried->kind() == tokenizer->kind());
+    CHECK(carried->name() == tokenizer->name());
+    CHECK(carried->sha256() == tokenizer->sha256());
+    CHECK(carried->vocab_size() == tokenizer->vocab_size());
+    CHECK(carried->bos_id() == tokenizer->bos_id());
+    CHECK(carried->eos_id() == tokenizer->eos_id());
+    const std::vector<Token> ids = tokenizer->encode(text);
+    CHECK(carried->encode(text) == ids);
+    CHECK(carried->decode(ids) == tokenizer->decode(ids));
+    // A rank file is known by its digest: with one bit changed it is none.
+    if (carried->kind() != "tiktoken") continue;
+    std::vector<bam::io::TokenizerFile> changed = tokenizer->files();
+    changed[0].bytes[changed[0].bytes.size() / 2] ^= 1;
+    CHECK_THROWS_AS(make_tokenizer(header, changed, "carried"), bam::Error);
+  }
 }

@@ -1,6 +1,8 @@
 // boxes: train io base
 #include "train/windows.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,6 +10,7 @@
 #include "io/atomic_file.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "train/read_ahead.h"
 
 using namespace bam;
 using namespace bam::train;
@@ -186,4 +189,72 @@ TEST_CASE("windows: validation scores every token but the first, once") {
       CHECK(seen == expected);
     }
   }
+}
+
+TEST_CASE("windows: what is read ahead is what the source hands out, with its count and fingerprint at each batch") {
+  const ScratchFolder folder;
+  const std::string path = write_shard(folder / "a", 0, 83, {0, 20});
+  const Targets targets{60000, false};
+  for (const bool streams : {false, true}) {
+    const auto open = [&] { return streams ? open_stream_windows({path}, 4, 7) : open_file_windows({path}, 4, 7); };
+    const auto source = open();
+    ReadAhead reading(open(), 3, 8, targets);
+    for (int i = 0; i < 8; ++i) {
+      const auto read = reading.next([] { return false; });
+      REQUIRE(read);
+      std::vector<Token> ids(3 * 5);
+      const Index windows = source->next(ids);
+      const Batch batch = make_batch(std::span(ids).first(static_cast<std::size_t>(windows * 5)), 4, targets);
+      CHECK(read->batch.windows == windows);
+      CHECK(read->batch.ids == batch.ids);
+      CHECK(read->batch.targets == batch.targets);
+      CHECK(read->batch.first_key == batch.first_key);
+      CHECK(read->consumed == source->consumed());
+      CHECK(read->fingerprint == source->fingerprint());
+      CHECK(read->digests == source->digests());
+      if (windows < 3) break;
+    }
+  }
+}
+
+TEST_CASE("windows: an error that is read ahead comes in its turn") {
+  const ScratchFolder folder;
+  const std::string path = write_shard(folder / "a", 0, 41);
+  const std::string damaged = write_shard(folder / "b", 0, 5000);
+  std::string bytes = bam::test::slurp(damaged);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  bam::test::spit(damaged, bytes);
+  const auto open = [&] { return open_stream_windows({path, damaged}, 4, 7); };
+  // As many windows come as without reading ahead, then the same message.
+  ReadAhead reading(open(), 1, 5000, {});
+  const auto source = open();
+  std::vector<Token> ids(5);
+  Index before = 0, ahead = 0;
+  const std::string expected = error_of([&] {
+    while (source->next(ids) > 0) ++before;
+  });
+  CHECK(contains(expected, damaged));
+  CHECK(error_of([&] {
+          while (reading.next([] { return false; })->batch.windows > 0) ++ahead;
+        }) == expected);
+  CHECK(ahead == before);
+}
+
+TEST_CASE("windows: waiting for a silent pipe can be given up") {
+  const ScratchFolder folder;
+  const std::string path = write_shard(folder / "a", 0, 83);
+  const std::string bytes = bam::test::slurp(path);
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  // Enough for the headers, then nothing.
+  REQUIRE(write(ends[1], bytes.data(), bytes.size() - 200) == std::ssize(bytes) - 200);
+  {
+    ReadAhead reading(open_stream_windows({"/proc/self/fd/" + std::to_string(ends[0])}, 4, 7), 100, 3, {60000, true});
+    int asked = 0;
+    CHECK_FALSE(reading.next([&] { return ++asked == 3; }));
+    CHECK(asked == 3);
+    CHECK(reading.waited_s() == 0);
+  }
+  close(ends[1]);
+  close(ends[0]);
 }
