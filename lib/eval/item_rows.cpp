@@ -19,6 +19,9 @@ namespace {
 constexpr Index kMostTableBytes = Index{4} << 30;
 constexpr std::string_view kSeconds = "seconds";
 
+// Far above any count of an item, and low enough that the rows of a table cannot add up beyond an Index.
+constexpr Index kLargestCount = Index{1} << 36;
+
 std::string unescape(std::string_view cell) {
   std::string text;
   for (std::size_t i = 0; i < cell.size(); ++i) {
@@ -99,9 +102,14 @@ class TableReader {
     Index integer = 0;
     double real = 0;
     if (column.type == io::ColumnType::integer ? parse_whole(text, integer) : parse_whole(text, real)) {
-      return column.type == io::ColumnType::integer ? io::Cell(integer) : io::Cell(real);
+      return column.type == io::ColumnType::integer ? checked(integer, column) : io::Cell(real);
     }
     fail("'" + std::string(text.substr(0, 40)) + "' as " + column.name);
+  }
+
+  io::Cell checked(Index integer, const io::Column& column) const {
+    if (integer >= -kLargestCount && integer <= kLargestCount) return integer;
+    fail(std::to_string(integer) + " as " + column.name);
   }
 
   io::Cell missing(const io::Column& column) const {
@@ -129,7 +137,7 @@ class TableReader {
     std::string_view text;
     switch (column.type) {
       case io::ColumnType::integer:
-        if (element.get(integer) == simdjson::SUCCESS) return Index{integer};
+        if (element.get(integer) == simdjson::SUCCESS) return checked(integer, column);
         break;
       case io::ColumnType::real:
         if (element.get(real) == simdjson::SUCCESS) return real;

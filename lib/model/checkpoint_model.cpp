@@ -24,6 +24,21 @@ std::vector<Index> dimensions(const Shape& shape) {
   return dims;
 }
 
+// Throws Error unless the group holds every parameter of the configuration in its shape: no memory is taken for sizes
+// that are only claimed.
+void require_parameters(const io::Hdf5Group& group, const ModelConfig& config) {
+  const Index arrays = std::ssize(group.dataset_paths());
+  if (config.layers > arrays) {
+    throw Error(group.where() + ": " + std::to_string(arrays) + " arrays, expected the parameters of " +
+                std::to_string(config.layers) + " layers");
+  }
+  for (const ParameterInfo& info : list_parameters(config)) {
+    const io::Hdf5ArrayInfo found = group.array_info(info.name);
+    if (found.type == io::Hdf5Type::f32 && found.shape == dimensions(info.shape)) continue;
+    throw Error(group.where() + ": " + info.name + " has another type or shape than the configuration says");
+  }
+}
+
 }  // namespace
 
 void write_config(io::Hdf5Group& root, const ModelConfig& config) {
@@ -76,6 +91,7 @@ ModelConfig read_config(const io::Hdf5Group& root) {
   } catch (const Error& error) {
     throw Error(root.where() + ": " + error.what());
   }
+  if (root.has_group("params")) require_parameters(root.group("params"), config);
   return config;
 }
 

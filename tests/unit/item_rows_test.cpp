@@ -70,6 +70,9 @@ TEST_CASE("item_rows: what is no such table is refused by file and line") {
   CHECK(contains(error(good + "vt\t512\tone\t0.5\tx\t0.1\n"), "t.tsv:2: 'one' as sample"));
   CHECK(contains(error("vt\t512\t\t0.5\tx\t0.1\n"), "t.tsv:1: no sample"));
   CHECK(contains(error("vt\t512\t1.5\t0.5\tx\t0.1\n"), "'1.5' as sample"));
+  CHECK(contains(error("vt\t512\t9223372036854775807\t0.5\tx\t0.1\n"), "t.tsv:1: 9223372036854775807 as sample"));
+  CHECK(contains(error("{\"task\":\"vt\",\"length\":1,\"sample\":-9223372036854775808}\n"),
+                 "-9223372036854775808 as sample"));
   CHECK(contains(error(good + "vt\t512"), "t.tsv:2: cut short"));
   CHECK(contains(error("{\"task\":\n"), "t.tsv:1: not a JSON object"));
   CHECK(contains(error("{\"task\":\"vt\",\"length\":1,\"sample\":\"a\"}\n"), "a value of another kind as sample"));
