@@ -18,7 +18,11 @@
 
 #define BAM_KERNEL __global__
 #define BAM_DEVICE __device__ __forceinline__
+// Of a kernel: how many threads a block has, and how many blocks a multiprocessor should hold.
+#define BAM_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+#define BAM_BOTH __host__ __device__
 #define BAM_UNROLL _Pragma("unroll")
+#define BAM_NO_UNROLL _Pragma("unroll 1")
 
 namespace bam::cuda {
 
@@ -58,8 +62,23 @@ BAM_DEVICE bool any_in_block(bool flag) {
   return __syncthreads_or(flag ? 1 : 0) != 0;
 }
 
-BAM_DEVICE float shuffle_xor(float x, int lane_mask) {
+// A barrier of the warp; what its lanes wrote before is seen by all of them.
+BAM_DEVICE void sync_warp() {
+  __syncwarp();
+}
+
+template <typename T>
+BAM_DEVICE T shuffle_xor(T x, int lane_mask) {
   return __shfl_xor_sync(0xffffffffU, x, lane_mask);
+}
+// What the given lane has for x.
+template <typename T>
+BAM_DEVICE T shuffle(T x, int lane) {
+  return __shfl_sync(0xffffffffU, x, lane);
+}
+// Bit l tells the flag of lane l.
+BAM_DEVICE std::uint32_t vote(bool flag) {
+  return __ballot_sync(0xffffffffU, flag);
 }
 
 BAM_DEVICE float exp2_fast(float x) {  // 2 ulp; 0 below -126
@@ -83,6 +102,11 @@ BAM_DEVICE unsigned shared_address(const void* p) {
 BAM_DEVICE void copy_async_16(void* shared, const void* global, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(global),
                "r"(valid ? 16 : 0));
+}
+// The same for 4 bytes.
+BAM_DEVICE void copy_async_4(void* shared, const void* global, bool valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)), "l"(global),
+               "r"(valid ? 4 : 0));
 }
 BAM_DEVICE void commit_copies() {
   asm volatile("cp.async.commit_group;");

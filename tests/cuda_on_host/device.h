@@ -12,7 +12,10 @@
 
 #define BAM_KERNEL
 #define BAM_DEVICE inline
+#define BAM_BOUNDS(threads, blocks)
+#define BAM_BOTH
 #define BAM_UNROLL
+#define BAM_NO_UNROLL
 #define threadIdx (::bam::cuda::on_host::place().thread)
 #define blockIdx (::bam::cuda::on_host::place().block)
 #define gridDim (::bam::cuda::on_host::place().blocks)
@@ -41,7 +44,7 @@ inline bool any_in_block(bool flag) {
   return on_host::wait_for_block(flag);
 }
 
-enum Instruction : int { kShuffle, kLoadMatrices, kLoadTransposed, kMultiply };
+enum Instruction : int { kSyncWarp, kShuffle, kVote, kLoadMatrices, kLoadTransposed, kMultiply };
 
 template <typename T>
 T brought(const on_host::Warp& warp, int lane) {
@@ -50,9 +53,25 @@ T brought(const on_host::Warp& warp, int lane) {
   return value;
 }
 
-inline float shuffle_xor(float x, int lane_mask) {
+inline void sync_warp() {
+  on_host::meet_warp(kSyncWarp, nullptr, 0);
+}
+
+template <typename T>
+T shuffle_xor(T x, int lane_mask) {
   const on_host::Warp& warp = on_host::meet_warp(kShuffle, &x, sizeof x);
-  return brought<float>(warp, on_host::lane() ^ lane_mask);
+  return brought<T>(warp, on_host::lane() ^ lane_mask);
+}
+template <typename T>
+T shuffle(T x, int lane) {
+  const on_host::Warp& warp = on_host::meet_warp(kShuffle, &x, sizeof x);
+  return brought<T>(warp, lane);
+}
+inline std::uint32_t vote(bool flag) {
+  const on_host::Warp& warp = on_host::meet_warp(kVote, &flag, sizeof flag);
+  std::uint32_t bits = 0;
+  for (int lane = 0; lane < 32; ++lane) bits |= brought<bool>(warp, lane) ? std::uint32_t{1} << lane : 0U;
+  return bits;
 }
 
 inline float exp2_fast(float x) {
@@ -77,6 +96,9 @@ inline std::uint32_t pack_bf16(float lo, float hi) {
 
 inline void copy_async_16(void* shared, const void* global, bool valid) {
   on_host::copy_async(shared, valid ? global : nullptr, 16);
+}
+inline void copy_async_4(void* shared, const void* global, bool valid) {
+  on_host::copy_async(shared, valid ? global : nullptr, 4);
 }
 inline void commit_copies() {
   on_host::commit_copies();
@@ -116,14 +138,20 @@ inline void multiply_16x8x16(float (&c)[4], const std::uint32_t (&a)[4], std::ui
   own.b[1] = b1;
   const on_host::Warp& warp = on_host::meet_warp(kMultiply, &own, sizeof own);
   const int lane = on_host::lane();
+  const auto pair_of = [&](int owner, int word) {
+    std::uint32_t pair;
+    std::memcpy(&pair, warp.payload[owner] + 4 * word, sizeof pair);
+    return pair;
+  };
   for (int i = 0; i < 4; ++i) {
     const int row = lane / 4 + 8 * (i / 2);
     const int column = 2 * (lane % 4) + i % 2;
     float sum = c[i];
-    for (int k = 0; k < 16; ++k) {
-      const auto left = brought<Operands>(warp, 4 * (row % 8) + k % 8 / 2);
-      const auto right = brought<Operands>(warp, 4 * column + k % 8 / 2);
-      sum += half_of(left.a[row / 8 + 2 * (k / 8)], k % 2) * half_of(right.b[k / 8], k % 2);
+    for (int k = 0; k < 16; k += 2) {
+      const std::uint32_t left = pair_of(4 * (row % 8) + k % 8 / 2, row / 8 + 2 * (k / 8));
+      const std::uint32_t right = pair_of(4 * column + k % 8 / 2, 4 + k / 8);
+      sum += half_of(left, 0) * half_of(right, 0);
+      sum += half_of(left, 1) * half_of(right, 1);
     }
     c[i] = sum;
   }

@@ -78,23 +78,40 @@ void check_guards(const Block& b) {
   }
 }
 
+// Stacks are used again: a new one for each of many thousand threads would be most of the work.
+class PooledStacks {
+ public:
+  context::stack_context allocate() {
+    if (kept().empty()) return context::fixedsize_stack(kStackBytes).allocate();
+    const context::stack_context stack = kept().back();
+    kept().pop_back();
+    return stack;
+  }
+  void deallocate(context::stack_context& stack) noexcept { kept().push_back(stack); }
+
+ private:
+  static std::vector<context::stack_context>& kept() {
+    static std::vector<context::stack_context> stacks;
+    return stacks;
+  }
+};
+
 std::unique_ptr<Thread> make_thread(const Place& place, const std::function<void()>& body) {
   auto thread = std::make_unique<Thread>();
   Thread* const self = thread.get();
   self->place = place;
-  self->fiber =
-      context::fiber(std::allocator_arg, context::fixedsize_stack(kStackBytes), [self, &body](context::fiber&& from) {
-        self->scheduler = std::move(from);
-        try {
-          body();
-        } catch (const context::detail::forced_unwind&) {
-          throw;
-        } catch (...) {
-          self->error = std::current_exception();
-        }
-        self->state = State::done;
-        return std::move(self->scheduler);
-      });
+  self->fiber = context::fiber(std::allocator_arg, PooledStacks(), [self, &body](context::fiber&& from) {
+    self->scheduler = std::move(from);
+    try {
+      body();
+    } catch (const context::detail::forced_unwind&) {
+      throw;
+    } catch (...) {
+      self->error = std::current_exception();
+    }
+    self->state = State::done;
+    return std::move(self->scheduler);
+  });
   return thread;
 }
 
@@ -220,7 +237,7 @@ bool wait_for_block(bool flag) {
 const Warp& meet_warp(int instruction, const void* payload, std::size_t bytes) {
   if (bytes > kPayload) throw std::runtime_error("too much for a lane");
   Warp& warp = block->warps[current->meetings++ % 2][current->place.thread.x / 32];
-  std::memcpy(warp.payload[lane()], payload, bytes);
+  if (bytes > 0) std::memcpy(warp.payload[lane()], payload, bytes);
   current->instruction = instruction;
   current->wait(State::at_warp);
   return warp;
