@@ -63,6 +63,24 @@ for seed in 1 2; do
   "${train[@]}" --seed $seed -o "plain $seed.h5" local/english.tok.zst || fail "training failed"
   same "plain $seed.h5" "swept $seed.h5"
 done
+
+# Several tasks: all are told that the time is over, and the job comes back.
+cat >rank <<'RANK'
+#!/bin/bash
+trap 'echo "$SLURM_PROCID told"; exit 75' USR1
+echo "$SLURM_PROCID ${SLURM_RESTART_COUNT-0}"
+[ "${SLURM_RESTART_COUNT-0}" = 0 ] || exit 0
+for _ in $(seq 300); do sleep 0.2; done
+RANK
+chmod +x rank
+touch ranks.log
+job=$(LAUNCH="srun --mpi=none" sbatch --parsable --ntasks=2 -o ranks.log "$slurm/job.sbatch" ./rank)
+both_run() { [ "$(grep -c ' 0$' ranks.log)" = 2 ]; }
+slurm_until both_run
+scancel --batch --signal=USR1 "$job"
+slurm_until slurm_queue_is_empty
+[ "$(grep -cE '^[01] told$' ranks.log) $(grep -cE '^[01] 1$' ranks.log)" = "2 2" ] || fail "two tasks: $(cat ranks.log)"
+
 expect 1 "$slurm/submit" --output=refused.log bam-train --preset tiny -o none.h5 missing.tok.zst
 grep -q 'bam-train: missing.tok.zst: ' err || fail "the message of a failed job: $(cat err)"
 finish
