@@ -48,8 +48,11 @@ inline eval::AttentionMeasure measure(const PriorFitOptions& o, const cli::Conte
 
 inline int fit(const PriorFitOptions& o, const cli::Context& context) {
   io::OutputFile output(o.output.path);
-  eval::FitRun run{.fit = {.families = o.families, .free_mu = !o.mu, .mu = o.mu.value_or(0)},
-                   .by_windows = o.by_windows,
+  eval::FitRun run{.fit = {.families = o.families,
+                           .free_mu = !o.mu,
+                           .mu = o.mu.value_or(0),
+                           .errors = o.errors,
+                           .seed = context.seed},
                    .all_families = o.all_families,
                    .dtype = {},
                    .device = {},

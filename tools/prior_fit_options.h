@@ -33,7 +33,7 @@ struct PriorFitOptions {
   std::vector<std::string> families = {"uniform", "laplace", "gaussian", "ggd", "relaxed"};
   std::optional<double> mu = 0;  // none: free
   eval::FitSsmax ssmax = eval::FitSsmax::automatic;
-  bool by_windows = true;
+  ErrorKind errors = ErrorKind::groups;
   bool all_families = false;
   Index queries = 64;
   Index max_tokens = 1 << 17;
@@ -138,14 +138,16 @@ struct PriorFitOptions {
     std::vector<std::pair<std::string, std::string>> names;
     for (const PriorFamily& family : prior_families()) names.emplace_back(family.name, family.name);
     const auto ssmax_names = eval::fit_ssmax_names();
+    const auto& error_kinds = eval::error_kind_names();
     options.group("For fit")
         .add("families", families, cli::list(cli::choice<std::string>(names)), "NAME,...",
              "What to fit, of uniform, laplace, gaussian, ggd and relaxed.")
         .add("mu", mu, cli::optional(cli::real(), "free"), "TOKENS", "The location, or free to be fitted too.")
         .add("ssmax", ssmax, cli::choice<eval::FitSsmax>({ssmax_names.begin(), ssmax_names.end()}),
              "What multiplies the fitted prior: as the model has it, nothing, or ln n, for a model with ssmax full.")
-        .add("errors", by_windows, cli::choice<bool>({{"windows", true}, {"fisher", false}}),
-             "Standard errors by the scatter of windows, where there are at least 8, or by Fisher information.")
+        .add("errors", errors, cli::choice<ErrorKind>({error_kinds.begin(), error_kinds.end()}),
+             "Standard errors by the scatter of windows or, slower, by fits to samples of windows, where there are at "
+             "least 8; or by Fisher information.")
         .flag("all-families", all_families, "Write a row for each family, not for the best alone.")
         .add("queries", queries, cli::count(), "N", "Queries of a window that are looked at.")
         .add("max-tokens", max_tokens, cli::or_word(cli::count(2), "all", 0), "TOKENS",

@@ -56,10 +56,11 @@ AttentionMeasure measure_attention(const LoadedModel& loaded, TokenSource& sourc
 // Throws Error "NAME:LINE: ...". Weights that are not finite are taken up, and told by the fit.
 AttentionMeasure read_counts(io::ByteSource& source, FitSsmax ssmax);
 
+const NameTable<ErrorKind>& error_kind_names();
+
 // The same for every row of a run.
 struct FitRun {
   FitOptions fit;
-  bool by_windows = true;     // standard errors from groups of windows where there are enough
   bool all_families = false;  // a row for each, not only the best
   std::string dtype, device, model;
   std::optional<Index> context;

@@ -27,7 +27,7 @@ void add_interval(std::vector<io::Cell>& row, const std::optional<FamilyFit::Int
 void add_fit(std::vector<io::Cell>& row, const FamilyFit* fit, bool best) {
   if (fit == nullptr) {
     row.insert(row.end(), {std::string(), std::string("yes")});
-    row.resize(row.size() + 19);
+    row.resize(row.size() + 21);
     return;
   }
   const HeadPrior prior = fit->prior();
@@ -39,13 +39,20 @@ void add_fit(std::vector<io::Cell>& row, const FamilyFit* fit, bool best) {
   row.push_back(maybe(fit->alpha_se));
   add_interval(row, fit->alpha_interval());
   row.push_back(has_alpha ? io::Cell(fit->point.mu) : io::Cell());
-  row.insert(row.end(), {maybe(fit->mu_se), maybe(fit->correlation)});
-  row.push_back(fit->alpha_se ? io::Cell(std::string(fit->errors == ErrorKind::fisher ? "fisher" : "windows"))
-                              : io::Cell());
+  row.push_back(maybe(fit->mu_se));
+  add_interval(row, fit->mu_interval());
+  row.push_back(maybe(fit->correlation));
+  row.push_back(fit->alpha_se ? io::Cell(std::string(name_in(error_kind_names(), fit->errors))) : io::Cell());
   row.insert(row.end(), {prior.shape, prior.scale, prior.loc, fit->log_likelihood, fit->aic, fit->bic, fit->ks});
 }
 
 }  // namespace
+
+const NameTable<ErrorKind>& error_kind_names() {
+  static const NameTable<ErrorKind> table = {
+      {"windows", ErrorKind::groups}, {"fisher", ErrorKind::fisher}, {"bootstrap", ErrorKind::bootstrap}};
+  return table;
+}
 
 std::vector<io::Column> fit_columns(bool with_times) {
   using io::ColumnType;
@@ -66,6 +73,8 @@ std::vector<io::Column> fit_columns(bool with_times) {
                                      {"alpha_high", ColumnType::real},
                                      {"mu", ColumnType::real},
                                      {"mu_se", ColumnType::real},
+                                     {"mu_low", ColumnType::real},
+                                     {"mu_high", ColumnType::real},
                                      {"correlation", ColumnType::real},
                                      {"errors", ColumnType::text},
                                      {"shape", ColumnType::real},
@@ -99,7 +108,7 @@ std::string write_fits(io::TableWriter& table, const AttentionMeasure& measure, 
   for (std::size_t layer = 0; layer < measure.heads.size(); ++layer) {
     for (std::size_t h = 0; h < measure.heads[layer].size(); ++h) {
       const HeadMeasure& head = measure.heads[layer][h];
-      const bool grouped = run.by_windows && std::ssize(head.groups) >= kFewestGroups;
+      const bool grouped = std::ssize(head.groups) >= kFewestGroups;
       const HeadFit fit = fit_head(head.all(), grouped ? head.groups : std::vector<DistanceCounts>{}, run.fit);
       ++verdicts[fit.verdict];
       const auto write = [&](const FamilyFit* family, bool best) {

@@ -4,9 +4,11 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "prior/distribution.h"
 #include "prior/linear.h"
 #include "prior/maximize.h"
+#include "prior/mu_profile.h"
 
 namespace bam {
 namespace {
@@ -103,6 +105,25 @@ class FamilySearch {
     climb();
   }
 
+  // From a point that is known to be good.
+  void run_from(const FitPoint& point) {
+    try_from(search_, point);
+    if (!options_.free_mu) return;
+    try_from(held(), point);
+    climb();
+  }
+
+  // How far mu reaches; what is found above the best on the way becomes the best.
+  detail::MuProfile profile_mu(double inflation) {
+    const detail::MuProfile profile =
+        detail::profile_mu(likelihood_, counts_.total(), typical_, held(), best_, inflation);
+    if (profile.better && profiles_++ < kMostProfiles) {
+      best_ = *profile.better;
+      climb();
+    }
+    return profile;
+  }
+
   const detail::Maximum& best() const { return best_; }
   bool mu_on_key() const { return options_.free_mu && best_.point.mu == std::round(best_.point.mu); }
 
@@ -115,6 +136,7 @@ class FamilySearch {
 
  private:
   static constexpr double kNearby = 10;
+  static constexpr int kMostProfiles = 4;
   static constexpr double kLikelihoodRatio95 = 1.92;
 
   bool looks_for_most() const { return family_.shape || family_.shape_high > 0; }
@@ -172,6 +194,7 @@ class FamilySearch {
   const FitOptions& options_;
   detail::Search search_;
   double typical_ = 1;
+  int profiles_ = 0;
   std::vector<detail::Maximum> found_;  // each the best for its mu; kept where mu is free
   detail::Maximum best_{{}, -std::numeric_limits<double>::infinity(), false};
 };
@@ -197,10 +220,14 @@ std::vector<std::size_t> free_parameters(const PriorFamily& family, bool with_mu
   return free;
 }
 
-// Covariance of the free parameters.
-std::optional<detail::SmallMatrix> covariance(const LikelihoodFunction& likelihood,
-                                              const std::vector<DistanceCounts>& groups, const FitPoint& point,
-                                              const std::vector<std::size_t>& free, ErrorKind kind) {
+struct Sandwich {
+  detail::SmallMatrix covariance;
+  double excess = 1;  // mean of the scatter over the curvature: 1 where queries are independent draws
+};
+
+// Of the free parameters.
+std::optional<Sandwich> sandwich(const LikelihoodFunction& likelihood, const std::vector<DistanceCounts>& groups,
+                                 const FitPoint& point, const std::vector<std::size_t>& free, ErrorKind kind) {
   const Likelihood l = likelihood(point, true);
   detail::SmallMatrix bread(free.size());
   for (std::size_t i = 0; i < free.size(); ++i) {
@@ -209,7 +236,8 @@ std::optional<detail::SmallMatrix> covariance(const LikelihoodFunction& likeliho
     }
   }
   const auto inverse = detail::inverse_of_positive(bread);
-  if (!inverse || kind == ErrorKind::fisher) return inverse;
+  if (!inverse) return std::nullopt;
+  if (kind == ErrorKind::fisher) return Sandwich{*inverse};
   detail::SmallMatrix scatter(free.size());
   const auto count = static_cast<double>(groups.size());
   for (const DistanceCounts& group : groups) {
@@ -220,7 +248,42 @@ std::optional<detail::SmallMatrix> covariance(const LikelihoodFunction& likeliho
       }
     }
   }
-  return detail::product(detail::product(*inverse, scatter), *inverse);
+  const detail::SmallMatrix excess = detail::product(*inverse, scatter);
+  Sandwich result{detail::product(excess, *inverse), 0};
+  for (std::size_t i = 0; i < free.size(); ++i) result.excess += excess(i, i) / static_cast<double>(free.size());
+  return result;
+}
+
+// Of fits to samples of the groups.
+detail::SmallMatrix bootstrap(const std::vector<DistanceCounts>& groups, const FitPoint& point,
+                              const PriorFamily& family, const FitOptions& options,
+                              const std::vector<std::size_t>& free) {
+  constexpr int kSamples = 200;
+  constexpr std::uint64_t kStream = 0x626F6F74;
+  Rng rng(options.seed, kStream);
+  FitVector mean{};
+  FitMatrix squares{};
+  for (int sample = 0; sample < kSamples; ++sample) {
+    DistanceCounts counts = groups[rng.below(groups.size())];
+    for (std::size_t i = 1; i < groups.size(); ++i) counts.add(groups[rng.below(groups.size())]);
+    const LikelihoodFunction likelihood(counts);
+    FamilySearch search(counts, likelihood, family, options);
+    search.run_from(point);
+    const FitPoint& found = search.best().point;
+    const FitVector off = {found.shape - point.shape, found.scale - point.scale, found.mu - point.mu};
+    for (std::size_t i = 0; i < kFitParameters; ++i) {
+      mean[i] += off[i] / kSamples;
+      for (std::size_t j = 0; j < kFitParameters; ++j) squares[i][j] += off[i] * off[j];
+    }
+  }
+  detail::SmallMatrix covariance(free.size());
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    for (std::size_t j = 0; j < free.size(); ++j) {
+      const std::size_t a = free[i], b = free[j];
+      covariance(i, j) = (squares[a][b] - kSamples * mean[a] * mean[b]) / (kSamples - 1);
+    }
+  }
+  return covariance;
 }
 
 void add_errors(FamilyFit& fit, const detail::SmallMatrix& c, const std::vector<std::size_t>& free, bool free_shape) {
@@ -240,36 +303,57 @@ void add_errors(FamilyFit& fit, const detail::SmallMatrix& c, const std::vector<
   if (free.back() == 2) fit.mu_se = std::sqrt(c(free.size() - 1, free.size() - 1));
 }
 
-// On a key the score by mu is not 0 and its scatter says nothing: mu has Fisher's error, and the sandwich of the others
-// holds it where it is.
-void add_all_errors(FamilyFit& fit, const LikelihoodFunction& likelihood, const std::vector<DistanceCounts>& groups,
-                    const PriorFamily& family, const FitOptions& options) {
-  const auto add = [&](bool with_mu, ErrorKind kind) {
-    const auto free = free_parameters(family, with_mu);
-    const auto c = covariance(likelihood, groups, fit.point, free, kind);
-    if (c) add_errors(fit, *c, free, !family.shape);
-  };
-  if (fit.mu_on_key) add(true, ErrorKind::fisher);
-  if (!fit.mu_on_key || fit.errors == ErrorKind::groups) add(options.free_mu && !fit.mu_on_key, fit.errors);
+// Where the likelihood is not smooth in mu, its error is that of the profile; the others have theirs with mu held, and
+// what they move with it.
+void add_all_errors(FamilyFit& fit, FamilySearch& search, const LikelihoodFunction& likelihood,
+                    const std::vector<DistanceCounts>& groups, const PriorFamily& family, const FitOptions& options) {
+  if (fit.errors == ErrorKind::bootstrap) {
+    const auto free = free_parameters(family, options.free_mu);
+    add_errors(fit, bootstrap(groups, fit.point, family, options, free), free, !family.shape);
+    return;
+  }
+  const bool smooth = !options.free_mu || (!fit.mu_on_key && fit.point.shape >= 1);
+  const auto free = free_parameters(family, options.free_mu && smooth);
+  const auto found = sandwich(likelihood, groups, fit.point, free, fit.errors);
+  if (!found) return;
+  detail::SmallMatrix covariance = found->covariance;
+  if (smooth) {
+    add_errors(fit, covariance, free, !family.shape);
+    return;
+  }
+  const detail::MuProfile profile = search.profile_mu(found->excess);
+  fit.loose_mu = profile.is_open;
+  const FitVector by_mu = {profile.shape_by_mu, profile.scale_by_mu, 0};
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    for (std::size_t j = 0; j < free.size(); ++j) {
+      covariance(i, j) += by_mu[free[i]] * by_mu[free[j]] * profile.se * profile.se;
+    }
+  }
+  add_errors(fit, covariance, free, !family.shape);
+  if (profile.is_open) return;
+  fit.mu_se = profile.se;
+  fit.mu_profile = FamilyFit::Interval{profile.low, profile.high};
 }
 
 FamilyFit fit_family(const DistanceCounts& counts, const LikelihoodFunction& likelihood,
                      const std::vector<DistanceCounts>& groups, const PriorFamily& family, const FitOptions& options) {
   FamilyFit fit;
   fit.family = family.name;
-  fit.errors = groups.size() > 1 ? ErrorKind::groups : ErrorKind::fisher;
+  fit.errors = groups.size() > 1 ? options.errors : ErrorKind::fisher;
   if (family.is_uniform) {
     fit.log_likelihood = likelihood.uniform();
   } else {
     FamilySearch search(counts, likelihood, family, options);
     search.run();
-    fit.point = search.best().point;
-    fit.log_likelihood = search.best().value;
-    fit.at_edge = search.best().at_edge;
-    fit.mu_on_key = search.mu_on_key();
     fit.parameters = (family.shape ? 0 : 1) + 1 + (options.free_mu ? 1 : 0);
-    if (!fit.at_edge) add_all_errors(fit, likelihood, groups, family, options);
-    fit.loose_mu = options.free_mu && search.is_loose(1 + 3 * fit.mu_se.value_or(0));
+    do {
+      fit.point = search.best().point;
+      fit.log_likelihood = search.best().value;
+      fit.at_edge = search.best().at_edge;
+      fit.mu_on_key = search.mu_on_key();
+      if (!fit.at_edge) add_all_errors(fit, search, likelihood, groups, family, options);
+    } while (search.best().value > fit.log_likelihood);
+    fit.loose_mu = fit.loose_mu || (options.free_mu && search.is_loose(1 + 3 * fit.mu_se.value_or(0)));
   }
   const auto k = static_cast<double>(fit.parameters);
   fit.aic = 2 * k - 2 * fit.log_likelihood;
@@ -339,6 +423,11 @@ std::optional<FamilyFit::Interval> FamilyFit::alpha_interval() const {
   if (!alpha_se) return std::nullopt;
   const double factor = std::exp(kNormal975 * *alpha_se / alpha());
   return Interval{alpha() / factor, alpha() * factor};
+}
+
+std::optional<FamilyFit::Interval> FamilyFit::mu_interval() const {
+  if (mu_profile || !mu_se) return mu_profile;
+  return Interval{point.mu - kNormal975 * *mu_se, point.mu + kNormal975 * *mu_se};
 }
 
 HeadFit fit_head(const DistanceCounts& counts, const std::vector<DistanceCounts>& groups, const FitOptions& options) {

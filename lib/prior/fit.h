@@ -1,6 +1,7 @@
 // Fits of attention by distance: which prior a head behaves as if it had.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,12 +28,18 @@ const std::vector<PriorFamily>& prior_families();
 //   fisher   the inverse of the expected information, with each query as one independent draw
 //   groups   the sandwich of the observed curvature around the scatter of the scores of groups of queries (windows of
 //            text): queries of one window are not independent, and their weights are no draws
-enum class ErrorKind { fisher, groups };
+//   bootstrap  the scatter of fits to 200 samples of the groups, drawn with replacement: slower, and free of any theory
+//            of smooth likelihoods
+// Of a free mu that lies on a key or below shape 1, where the likelihood is not smooth, fisher and groups give what its
+// profile says, with the differences of log likelihoods divided by the mean excess of the scatter over the curvature.
+enum class ErrorKind { fisher, groups, bootstrap };
 
 struct FitOptions {
   std::vector<std::string> families;  // by name; none = all
   bool free_mu = false;
-  double mu = 0;  // where it is not free
+  double mu = 0;                         // where it is not free
+  ErrorKind errors = ErrorKind::groups;  // where there are groups; else fisher
+  std::uint64_t seed = 0;                // of the samples
 };
 
 struct FamilyFit {
@@ -47,7 +54,7 @@ struct FamilyFit {
   bool mu_on_key = false;  // mu is a whole number, at a kink of the likelihood
   bool loose_mu = false;   // a mu far outside its error does as well (within 1.92 of the log likelihood)
   // Standard errors, empty where the parameter is fixed or the information is singular. alpha's is that of ln alpha
-  // times alpha; correlation is that of the estimates of beta and ln alpha. Of a mu on a key the error is Fisher's.
+  // times alpha; correlation is that of the estimates of beta and ln alpha.
   std::optional<double> beta_se, alpha_se, mu_se, correlation;
   ErrorKind errors = ErrorKind::fisher;
 
@@ -61,6 +68,8 @@ struct FamilyFit {
   };
   std::optional<Interval> beta_interval() const;
   std::optional<Interval> alpha_interval() const;
+  std::optional<Interval> mu_interval() const;
+  std::optional<Interval> mu_profile;  // of 95 %, where mu's error comes from its profile
 };
 
 // What can be said at all.

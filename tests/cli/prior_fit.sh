@@ -89,6 +89,11 @@ quiet init bam.h5 --from all.tsv -o fitted2.h5
 same fitted.h5 fitted2.h5
 expect 0 quiet fit alibi.h5 one.tok.zst --families ggd --mu free --max-tokens 256
 [ "$(column family out) $(column tokens out) $(column errors out)" = "ggd 256 fisher" ] || fail "options of fit: $(sed -n 2p out)"
+expect 0 quiet fit alibi.h5 one.tok.zst --families laplace --errors bootstrap --seed 3
+[ "$(column errors out) $(column alpha out)" = "bootstrap $(quiet fit alibi.h5 one.tok.zst --families laplace | column alpha /dev/stdin)" ] ||
+  fail "--errors bootstrap: $(sed -n 2p out)"
+cp out sampled.tsv
+quiet fit alibi.h5 one.tok.zst --families laplace --errors bootstrap --seed 3 | cmp -s - sampled.tsv || fail "the bootstrap of one seed differs"
 
 # Counts made elsewhere: weights of exp(-t / 5) give alpha 5.
 {
@@ -101,7 +106,7 @@ close_to "$(column alpha out '0	0')" 5 0.001 "alpha"
 [ "$(column family out '0	0')" = laplace ] || fail "family: $(sed -n 2p out)"
 [ "$(cut -f3 out | tail -n +2 | tr '\n' ' ')" = "identified no-data point not-finite " ] || fail "verdicts: $(cut -f3 out | tr '\n' ' ')"
 [ "$(column mu out '0	2')" = -4 ] || fail "mu of a point: $(column mu out '0	2')"
-bam-prior-fit fit -q --from counts.tsv --no-header | cut -f1-39 | cmp -s - <(tail -n +2 out) || fail 'the column of seconds changes others'
+bam-prior-fit fit -q --from counts.tsv --no-header | cut -f1-41 | cmp -s - <(tail -n +2 out) || fail 'the column of seconds changes others'
 quiet fit --from - <counts.tsv | cmp -s - out || fail "counts from standard input differ"
 
 # tune

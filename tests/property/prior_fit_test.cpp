@@ -144,23 +144,26 @@ TEST_CASE("prior fit: with SSMax on the prior, the prior before it is found") {
 
 TEST_CASE("prior fit: a free mu is found, between two keys and on one") {
   for (const double mu : {-7.0, -6.4}) {
-    for (const double beta : {-1.0, -0.5, 0.7, 1.5, 2.0}) {
+    for (const double beta : {-1.0, -0.5, 0.3, 0.7, 1.0, 1.5, 2.0}) {
       CAPTURE(mu, beta);
       Rng rng(7, static_cast<std::uint64_t>(100 + 10 * beta));
       Tally tally;
-      Index close_mu = 0;
+      Index close_mu = 0, covered_mu = 0;
       for (int i = 0; i < 20; ++i) {
         const Truth truth{beta, 20, mu};
         const FamilyFit fit =
             fit_head(draw(truth, 256, rng), {}, {.families = {beta > 0 ? "ggd" : "relaxed"}, .free_mu = true})
                 .families[0];
         tally.add(fit, truth);
-        close_mu += std::abs(fit.point.mu - mu) < 3 * fit.mu_se.value_or(0);
+        const auto interval = fit.mu_interval();
+        close_mu += std::abs(fit.point.mu - mu) <= 3 * fit.mu_se.value_or(-1);
+        covered_mu += interval && interval->low <= mu && mu <= interval->high;
+        CHECK((!interval || (interval->low <= fit.point.mu && fit.point.mu <= interval->high)));
       }
       CHECK(tally.close_beta >= 19);
       CHECK(tally.close_alpha >= 19);
-      // Below 1 the likelihood has cusps, and the error of mu is a guide.
-      CHECK(close_mu >= (beta < 1 ? 17 : 19));
+      CHECK(close_mu >= 19);
+      CHECK(covered_mu >= 17);
     }
   }
 }
@@ -202,6 +205,27 @@ TEST_CASE(
   CHECK(*grouped.alpha_se == Approx(*fisher.alpha_se).epsilon(0.35));
   CHECK(*dependent.beta_se == Approx(*grouped.beta_se).epsilon(1e-6));
   CHECK(*fit_head(heavy, {}, options).families[0].beta_se == Approx(*fisher.beta_se / 2).epsilon(1e-6));
+}
+
+TEST_CASE("prior fit: the bootstrap's errors are those of groups, and the same for one seed") {
+  Rng rng(29);
+  const Truth truth{0.7, 30, 0};
+  std::vector<DistanceCounts> groups;
+  DistanceCounts all;
+  for (int i = 0; i < 24; ++i) {
+    groups.push_back(draw(truth, 128, rng, {}, 600));
+    all.add(groups.back());
+  }
+  const auto fit = [&](ErrorKind errors, std::uint64_t seed) {
+    return fit_head(all, groups, {.families = {"ggd"}, .errors = errors, .seed = seed}).families[0];
+  };
+  const FamilyFit grouped = fit(ErrorKind::groups, 0), sampled = fit(ErrorKind::bootstrap, 0);
+  CHECK(sampled.errors == ErrorKind::bootstrap);
+  CHECK(sampled.point.shape == grouped.point.shape);
+  CHECK(*sampled.beta_se == Approx(*grouped.beta_se).epsilon(0.25));
+  CHECK(*sampled.alpha_se == Approx(*grouped.alpha_se).epsilon(0.25));
+  CHECK(*fit(ErrorKind::bootstrap, 0).beta_se == *sampled.beta_se);
+  CHECK(*fit(ErrorKind::bootstrap, 1).beta_se != *sampled.beta_se);
 }
 
 TEST_CASE("prior fit: what cannot be told is said") {
