@@ -86,7 +86,7 @@ BAM_DEVICE void fetch_tile(const Block<D>& block, const Step& step, int slot) {
   const Index query = static_cast<Index>(step.tile) * kQueries<D>;
   fetch_rows<D, kQueries<D>>(shared.queries[slot], in.q, block.batch, in.queries, in.heads, step.head, query);
   fetch_rows<D, kQueries<D>>(shared.douts[slot], call.args.dout, block.batch, in.queries, in.heads, step.head, query);
-  fetch_bias<kBiases<D>>(shared.bias[slot], in, step.head, query - block.first - (kTile - 1));
+  fetch_bias<kBiases<D>>(shared.bias[slot], in, step.head, static_cast<int>(query) - block.first - (kTile - 1));
   const int row = static_cast<int>(threadIdx.x);
   if (row < kQueries<D>) {
     const bool exists = query + row < in.queries;
@@ -185,7 +185,7 @@ BAM_DEVICE void store_rows(const Block<D>& block, void* to, const Sums<D>& sums,
 
 template <int D>
 BAM_KERNEL void BAM_BOUNDS(kThreads, 2) attention_backward_keys_kernel(BackwardCall call) {
-  constexpr bool kHeld = D <= 64;
+  constexpr bool kHeld = D <= 48;  // beyond that registers are needed for the sums
   const AttentionInputs& in = call.args.in;
   Shared<D>& shared = *reinterpret_cast<Shared<D>*>(shared_memory());
   const Index group = in.heads / in.kv_heads;

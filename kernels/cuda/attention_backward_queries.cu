@@ -162,7 +162,7 @@ struct Block {
     const AttentionInputs& in = call->args.in;
     fetch_rows<D, kTile>(shared->keys[slot], in.k, batch, in.keys, in.kv_heads, kv_head, key);
     fetch_rows<D, kTile>(shared->values[slot], in.v, batch, in.keys, in.kv_heads, kv_head, key);
-    fetch_bias<kBiases>(shared->bias[slot], in, head, first - key - (kTile - 1));
+    fetch_bias<kBiases>(shared->bias[slot], in, head, static_cast<int>(first) - key - (kTile - 1));
     commit_copies();
   }
 };

@@ -27,19 +27,21 @@ BAM_DEVICE Lane lane_of_thread() {
   return {static_cast<int>(threadIdx.x) / 32, lane, lane / 4, lane % 4};
 }
 
-// Starts the copy of rows [first, first + kRows) of one head of x [B, length, heads, D]; zeros where there is no row.
+// Starts the copy of rows [first, first + kRows) of one head of x [B, length, heads, D], the first of which exists;
+// zeros where there is no row. Places within the tile are 32-bit numbers, which takes fewer registers.
 template <int D, int kRows>
 BAM_DEVICE void fetch_rows(Bf16* to, const void* x, Index batch, Index length, Index heads, Index head, Index first) {
   constexpr int kChunks = D / 8;  // of 16 bytes
   static_assert(kRows * kChunks % kThreads == 0);
-  const Bf16* const from = static_cast<const Bf16*>(x) + (batch * length * heads + head) * D;
+  const Bf16* const from = static_cast<const Bf16*>(x) + ((batch * length + first) * heads + head) * D;
+  const int rows = static_cast<int>(length - first < kRows ? length - first : kRows);
+  const int stride = static_cast<int>(heads) * D;
   BAM_UNROLL
   for (int step = 0; step < kRows * kChunks / kThreads; ++step) {
     const int i = step * kThreads + static_cast<int>(threadIdx.x);
     const int row = i / kChunks;
     const int chunk = i % kChunks;
-    const bool valid = first + row < length;
-    copy_async_16(to + row * kStride<D> + chunk * 8, from + (valid ? first + row : 0) * heads * D + chunk * 8, valid);
+    copy_async_16(to + row * kStride<D> + chunk * 8, from + (row < rows ? row * stride : 0) + chunk * 8, row < rows);
   }
 }
 
@@ -212,13 +214,13 @@ BAM_DEVICE void exponentiate(float (&scores)[kBands][kColumns][4], float (&maxim
 
 // Starts the copy of the bias of kCount distances from `nearest` on; 0 outside the table, where nobody looks.
 template <int kCount>
-BAM_DEVICE void fetch_bias(float* to, const AttentionInputs& in, Index head, Index nearest) {
+BAM_DEVICE void fetch_bias(float* to, const AttentionInputs& in, Index head, int nearest) {
   if (in.prior == nullptr) return;
   const float* const from = in.prior + head * in.distances;
+  const int distances = static_cast<int>(in.distances < kNoKey ? in.distances : kNoKey);
   for (int i = static_cast<int>(threadIdx.x); i < kCount; i += kThreads) {
-    const Index distance = nearest + i;
-    const bool known = distance >= 0 && distance < in.distances;
-    copy_async_4(to + i, from + (known ? distance : 0), known);
+    const bool known = nearest + i >= 0 && nearest + i < distances;
+    copy_async_4(to + i, from + (known ? nearest + i : 0), known);
   }
 }
 
