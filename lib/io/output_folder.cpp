@@ -34,8 +34,9 @@ OutputFolder::OutputFolder(const std::string& path) : final_(path) {
       !(fs::is_directory(final_, error) && fs::is_empty(final_, error))) {
     throw Error(path + ": there already, expected the name of a new folder");
   }
-  std::string name = parent_of(final_) + "/.bam-XXXXXX.tmp";
+  constexpr std::size_t kRandomBytes = 6;
   constexpr int kEndBytes = 4;
+  std::string name = parent_of(final_) + "/.bam-" + std::string(kRandomBytes, 'X') + ".tmp";
   // Not mkdtemp: it wants its letters last and lets nobody else read the folder.
   const int fd = mkostemps(name.data(), kEndBytes, O_CLOEXEC);
   if (fd < 0) throw_errno(path, "cannot write");

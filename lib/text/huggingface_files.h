@@ -1,0 +1,14 @@
+// What transformers wants beside, or in place of, a tokenizer's own files.
+#pragma once
+
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace bam::text {
+
+// tokenizer_config.json, and tokenizer.json for a tokenizer whose own files that library does not read (bytes). Texts
+// begin with BOS there as documents do here. `context`: tokens of the longest text, 0 = not known.
+std::vector<io::TokenizerFile> huggingface_files(const Tokenizer& tokenizer, Index context);
+
+}  // namespace bam::text
