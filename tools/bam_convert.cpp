@@ -103,6 +103,6 @@ int main(int argc, char** argv) {
        .purpose = "models to and from the folders of Hugging Face",
        .examples = {{"bam-convert Llama-3.2-1B -o llama.h5", "A model from elsewhere, to be evaluated here."},
                     {"bam-convert model.h5 -o model-hf", "A model for transformers, in f32."},
-                    {"bam-convert --dtype bf16 model.h5 -o model-hf", "Half the size, rounded."}}},
+                    {"bam-convert --dtype bf16 model.h5 -o model-bf16", "Half the size, rounded."}}},
       run, argc, argv);
 }

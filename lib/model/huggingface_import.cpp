@@ -111,7 +111,14 @@ bool is_rotary_buffer(const std::string& name) {
 class Importer {
  public:
   Importer(const std::string& folder, const HuggingFaceConfig& config)
-      : config_(config), infos_(list_parameters(config.model)), weights_(folder), folder_(folder) {
+      : config_(config), weights_(folder), folder_(folder) {
+    // Before memory is taken for layers that are only claimed.
+    const Index tensors = std::ssize(weights_.all());
+    if (config.model.layers > tensors) {
+      throw Error(folder + ": " + std::to_string(tensors) + " tensors, expected those of " +
+                  std::to_string(config.model.layers) + " layers");
+    }
+    infos_ = list_parameters(config.model);
     refuse_others();
   }
 

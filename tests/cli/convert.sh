@@ -122,6 +122,7 @@ damaged 'truncate -s -1 model.safetensors' 'bad/model.safetensors: truncated saf
 damaged 'echo >>model.safetensors' 'bad/model.safetensors: damaged safetensors file: 1 bytes belong to no tensor'
 damaged 'sed -i s/q_proj.weight/k_proj.bias__/ model.safetensors' 'bad/model.safetensors: "model.layers.0.self_attn.k_proj.bias__" is no parameter'
 damaged 'sed -i "s/\"num_hidden_layers\": 2/\"num_hidden_layers\": 3/" config.json' 'bad: no tensor model.layers.2.input_layernorm.weight'
+damaged 'sed -i "s/\"num_hidden_layers\": 2/\"num_hidden_layers\": 16777216/" config.json' 'bad: 21 tensors, expected those of 16777216 layers'
 damaged 'sed -i "s/\"intermediate_size\": [0-9]*/\"intermediate_size\": 7/" config.json' 'bad/model.safetensors: model.layers.0.mlp.gate_proj.weight has the shape'
 damaged 'rm tokenizer.json bam_tokenizer.json' 'bad: no tokenizer.json, tokenizer.model or vocab.json'
 damaged 'sed -i s/bytes/bites/ bam_tokenizer.json' 'bad/bam_tokenizer.json: '

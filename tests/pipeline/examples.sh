@@ -40,6 +40,7 @@ prepare() {
   for name in a b bam fresh; do cp model.h5 $name.h5; done
   small --pe alibi train.tok.zst -o alibi.h5
   small --pe rope train.tok.zst -o rope.h5
+  bam-convert -q rope.h5 -o Llama-3.2-1B
   cp "$BAM_SOURCE/tests/data/tokenizers/spm-bpe-1k-bytefallback.model" mistral.model
   cp mistral.model en.model
   bam-tokenize -q --tokenizer en.model text.txt | small - -o en.h5
