@@ -1,11 +1,11 @@
 # Five seeds of one setting, each with documents, order and first weights of its own, asked for keys and places that no
-# choice of the setting has seen (seeds 101 to 105 for the training, 1101 to 1105 for the questions).
+# choice of the setting has seen (seeds 401 to 405 for the training, 1401 to 1405 for the questions).
 #
 #   make -C pipelines -j2 study                        OUT/study/README.md
 #   make -C pipelines study STUDY_LENGTHS="64x 256x"   part of it
 #   make -C pipelines study STUDY_MODELS=text-alone    another model under the same recipe
 STUDY         ?= $(OUT)/study
-STUDY_SEEDS   ?= 101 102 103 104 105
+STUDY_SEEDS   ?= 401 402 403 404 405
 STUDY_MODELS  ?= bam
 STUDY_LENGTHS ?= 1x 8x 64x 256x 512x
 STUDY_SAMPLES ?= 100

@@ -124,7 +124,7 @@ std::string digits(Rng& rng, Index count) {
 
 std::string key(Rng& rng) {
   std::string text = digits(rng, static_cast<Index>(3 + rng.below(6)));
-  if (rng.below(10) < 3) {
+  if (rng.below(10) < 6) {
     const std::string few = digits(rng, static_cast<Index>(2 + rng.below(2)));
     for (char& c : text) c = few[rng.below(few.size())];
   }
