@@ -9,7 +9,7 @@ convert() { "$python" "$BAM_SOURCE/pipelines/from_authors" "$@"; }
 
 seq 1 3000 | tr '\n' ' ' >text.txt
 bam-tokenize -q text.txt -o text.tok.zst || fail "tokenize"
-train() { bam-train -q --threads 1 --layers 2 --dim 16 --heads 2 --ffn 24 --context 32 --batch-tokens 128 text.tok.zst "$@" || fail "bam-train $*"; }
+train() { bam-train -q --threads 1 --prior-init authors --layers 2 --heads 2 --ffn 24 --context 32 --batch-tokens 128 text.tok.zst --dim "$@" || fail "bam-train $*"; }
 
 # save OUR.h5 THEIRS.pt STYLE - the weights of a checkpoint as PyTorch would have saved them.
 save() {
@@ -41,8 +41,8 @@ PYTHON
 }
 
 for scope in layer global; do
-  train --pe bam --prior-scope $scope --steps 5 --seed 4 -o trained.h5
-  train --pe bam --prior-scope $scope --steps 1 --seed 9 -o like.h5
+  train 16 --pe bam --prior-scope $scope --steps 5 --seed 4 -o trained.h5
+  train 16 --pe bam --prior-scope $scope --steps 1 --seed 9 -o like.h5
   save trained.h5 model.pt llama || fail "torch.save"
   expect 0 convert model.pt like.h5 -o back.h5
   bam-ppl -q --no-times trained.h5 text.tok.zst | cut -f1-9 >before.tsv
@@ -65,7 +65,7 @@ expect 0 convert --ignore angles --names names.tsv model.pt like.h5 -o swapped.h
 cmp -s <(bam-ppl -q --no-times swapped.h5 text.tok.zst | cut -f1-9) before.tsv && fail "--names changes nothing"
 expect 0 convert --list model.pt like.h5
 grep -q '^model.layers.1.mlp.up_proj.weight	\[24, 16\]	layers/1/w_up$' out || fail "--list: $(grep up_proj out)"
-train --pe bam --dim 32 --steps 1 -o wide.h5
+train 32 --pe bam --steps 1 -o wide.h5
 expect 1 convert --ignore angles model.pt wide.h5 -o no.h5
 grep -q 'shape \[16\], expected \[32\] of final_norm' err || fail "another width: $(head -3 err)"
 finish

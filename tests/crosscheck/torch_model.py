@@ -136,7 +136,7 @@ class Model(torch.nn.Module):
 
 
 def load(file, dtype):
-    config = {name: (value.decode() if isinstance(value, bytes) else value) for name, value in file.attrs.items()}
+    config = {name: value.item() if isinstance(value, np.generic) else value for name, value in file.attrs.items()}
     values = {name: torch.from_numpy(file["params"][name][:]) for name in parameter_shapes(config)}
     return Model(config, values, dtype)
 
