@@ -125,7 +125,6 @@ class FamilySearch {
   }
 
   const detail::Maximum& best() const { return best_; }
-  bool mu_on_key() const { return options_.free_mu && best_.point.mu == std::round(best_.point.mu); }
 
   // Is there a mu further away than `far` that does as well as the best, by the likelihood ratio at 95 %?
   bool is_loose(double far) const {
@@ -303,8 +302,7 @@ void add_errors(FamilyFit& fit, const detail::SmallMatrix& c, const std::vector<
   if (free.back() == 2) fit.mu_se = std::sqrt(c(free.size() - 1, free.size() - 1));
 }
 
-// Where the likelihood is not smooth in mu, its error is that of the profile; the others have theirs with mu held, and
-// what they move with it.
+// A free mu has the error of its profile; the others have theirs with mu held, and what they move with it.
 void add_all_errors(FamilyFit& fit, FamilySearch& search, const LikelihoodFunction& likelihood,
                     const std::vector<DistanceCounts>& groups, const PriorFamily& family, const FitOptions& options) {
   if (fit.errors == ErrorKind::bootstrap) {
@@ -312,12 +310,11 @@ void add_all_errors(FamilyFit& fit, FamilySearch& search, const LikelihoodFuncti
     add_errors(fit, bootstrap(groups, fit.point, family, options, free), free, !family.shape);
     return;
   }
-  const bool smooth = !options.free_mu || (!fit.mu_on_key && fit.point.shape >= 1);
-  const auto free = free_parameters(family, options.free_mu && smooth);
+  const auto free = free_parameters(family, false);
   const auto found = sandwich(likelihood, groups, fit.point, free, fit.errors);
   if (!found) return;
   detail::SmallMatrix covariance = found->covariance;
-  if (smooth) {
+  if (!options.free_mu) {
     add_errors(fit, covariance, free, !family.shape);
     return;
   }
@@ -350,7 +347,6 @@ FamilyFit fit_family(const DistanceCounts& counts, const LikelihoodFunction& lik
       fit.point = search.best().point;
       fit.log_likelihood = search.best().value;
       fit.at_edge = search.best().at_edge;
-      fit.mu_on_key = search.mu_on_key();
       if (!fit.at_edge) add_all_errors(fit, search, likelihood, groups, family, options);
     } while (search.best().value > fit.log_likelihood);
     fit.loose_mu = fit.loose_mu || (options.free_mu && search.is_loose(1 + 3 * fit.mu_se.value_or(0)));

@@ -30,8 +30,9 @@ const std::vector<PriorFamily>& prior_families();
 //            text): queries of one window are not independent, and their weights are no draws
 //   bootstrap  the scatter of fits to 200 samples of the groups, drawn with replacement: slower, and free of any theory
 //            of smooth likelihoods
-// Of a free mu that lies on a key or below shape 1, where the likelihood is not smooth, fisher and groups give what its
-// profile says, with the differences of log likelihoods divided by the mean excess of the scatter over the curvature.
+// The likelihood has a kink in mu at each key, below shape 1 a cusp, and by mu its curvature says little: of a free mu
+// fisher and groups give what its profile says, with the differences of log likelihoods divided by the mean excess of
+// the scatter over the curvature.
 enum class ErrorKind { fisher, groups, bootstrap };
 
 struct FitOptions {
@@ -48,11 +49,10 @@ struct FamilyFit {
   Index parameters = 0;  // that were fitted
   double log_likelihood = 0;
   double aic = 0;
-  double bic = 0;          // parameters ln(queries) - 2 log_likelihood
-  double ks = 0;           // largest difference of the distribution functions of distance, seen and expected
-  bool at_edge = false;    // a parameter ran into its bound: the likelihood still rises
-  bool mu_on_key = false;  // mu is a whole number, at a kink of the likelihood
-  bool loose_mu = false;   // a mu far outside its error does as well (within 1.92 of the log likelihood)
+  double bic = 0;         // parameters ln(queries) - 2 log_likelihood
+  double ks = 0;          // largest difference of the distribution functions of distance, seen and expected
+  bool at_edge = false;   // a parameter ran into its bound: the likelihood still rises
+  bool loose_mu = false;  // a mu far outside its error does as well (within 1.92 of the log likelihood)
   // Standard errors, empty where the parameter is fixed or the information is singular. alpha's is that of ln alpha
   // times alpha; correlation is that of the estimates of beta and ln alpha.
   std::optional<double> beta_se, alpha_se, mu_se, correlation;
@@ -69,7 +69,7 @@ struct FamilyFit {
   std::optional<Interval> beta_interval() const;
   std::optional<Interval> alpha_interval() const;
   std::optional<Interval> mu_interval() const;
-  std::optional<Interval> mu_profile;  // of 95 %, where mu's error comes from its profile
+  std::optional<Interval> mu_profile;  // of 95 %, of a free mu, unless the errors are those of the bootstrap
 };
 
 // What can be said at all.

@@ -1,4 +1,4 @@
-// Inside lib/prior: how far mu may be from its estimate where the likelihood is not smooth in it.
+// Inside lib/prior: how far mu may be from its estimate.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace bam::detail {
 
-// Below shape 1 the likelihood has a cusp at each key, and its curvature at the estimate says nothing about mu. What
-// does is the profile: the most that can be reached at each mu with the best of the other parameters.
+// The likelihood has a kink at each key, below shape 1 a cusp, and its curvature at the estimate says little about mu.
+// What does is the profile: the most that can be reached at each mu with the best of the other parameters.
 struct MuProfile {
   double low = 0, high = 0;  // outermost mus within 1.92 of the maximum: 95 % of a likelihood ratio
   double se = 0;             // a third of the distance to the outermost mu within 4.5, on the wider side
