@@ -182,7 +182,9 @@ $(filter-out $(OUT)/passkey.tsv $(OUT)/priors.tsv,$(all_tables)): $(OUT)/%.tsv: 
 # picture_rule RUN - passkeys by length, a line for each encoding.
 define picture_rule
 $(OUT)/passkey-$(subst /,-,$(1)).svg: $(OUT)/passkey.tsv
-	awk -F'\t' -v OFS='\t' 'NR == 1 { print "name", $$$$0 } $$$$1 == "$(call size,$(1))" && $$$$2 == "$(call context,$(1))" { print $$$$3, $$$$0 }' $$< | awk -f $$(here)/plots/lines.awk -v x=length -v y=accuracy -v only=depth=all -v unit=$(call context,$(1)) -v title='$(1): passkeys found, by length' -v xlabel='length of the prompt / training context' > $$@
+	awk -F'\t' -v OFS='\t' 'NR == 1 { print "name", $$$$0 } $$$$1 == "$(call size,$(1))" && $$$$2 == "$(call context,$(1))" { print $$$$3, $$$$0 }' $$< > $$@.table
+	@command -v gnuplot >/dev/null || { echo "gnuplot, which draws the pictures, is not here: apt-get install gnuplot-nox" >&2; exit 1; }
+	gnuplot -e "table='$$@.table'; picture='$$@'; context=$(call context,$(1)); title='$(1): passkeys found, by length'" $$(here)/plots/by-length.gp && rm $$@.table
 endef
 $(foreach run,$(RUNS),$(eval $(call picture_rule,$(run))))
 $(OUT)/cost.tsv: $(OUT)/train.set $(OUT)/eval.set

@@ -56,23 +56,22 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
   if (!o.labels.empty() && what.task != eval::McqTask::piqa) throw UsageError("--labels: for piqa alone");
   std::vector<eval::McqItem> items =
       eval::read_mcq_items(what.task, files, o.labels.empty() ? std::nullopt : std::optional<std::string>(o.labels));
+  const std::uint64_t seed = context.is_set("seed") ? context.seed : kHarnessSeed;
   const bool from_items = o.shots_from.empty();
   eval::McqShots shots(what.task, o.shots, from_items ? items : eval::read_mcq_items(what.task, o.shots_from),
-                       from_items, context.is_set("seed") ? context.seed : kHarnessSeed);
+                       from_items, seed);
   if (o.limit > 0 && o.limit < std::ssize(items)) items.resize(static_cast<std::size_t>(o.limit));
   const std::vector<std::string> prompts = shots.prompts(items);
 
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);
   const LoadedModel loaded = o.computation.load(o.model, *backend);
   log::info(loaded.name + " on " + backend->describe());
-  const eval::McqRun run{.task = std::string(name_in(eval::mcq_task_names(), what.task)),
-                         .shots = std::to_string(o.shots),
-                         .bos = eval::uses_bos(o.bos) ? "yes" : "no",
-                         .context = o.context == 0 ? "none" : std::to_string(o.context),
-                         .dtype = o.computation.dtype_name(),
-                         .reading = format_reading(loaded.model->reading()),
-                         .device = std::string(backend->name()),
-                         .model = loaded.digest};
+  eval::McqRun run{.task = std::string(name_in(eval::mcq_task_names(), what.task)),
+                   .shots = std::to_string(o.shots),
+                   .bos = eval::uses_bos(o.bos) ? "yes" : "no",
+                   .context = o.context == 0 ? "none" : std::to_string(o.context),
+                   .stamp = o.computation.stamp(context, loaded, *backend)};
+  run.stamp.seed = std::to_string(seed);
   eval::McqScorer scorer(loaded, {o.bos, o.context, o.computation.chunk, o.computation.memory_bytes()});
   static const std::vector<io::Column> item_columns = eval::mcq_item_columns();
   std::vector<io::Column> shown = o.items.per_item ? item_columns : eval::mcq_columns();

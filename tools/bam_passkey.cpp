@@ -106,9 +106,7 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
     return 0;
   }
   log::info(loaded.name + " on " + backend->describe());
-  const eval::PasskeyRun run{
-      task,          o.computation.dtype_name(), format_reading(loaded.model->reading()), std::string(backend->name()),
-      loaded.digest, !o.table.no_times};
+  const eval::PasskeyRun run{task, o.computation.stamp(context, loaded, *backend), !o.table.no_times};
   const std::vector<io::Column> columns =
       o.items.per_item ? eval::passkey_item_columns(run.with_times) : eval::passkey_columns(run.with_times);
   io::TableWriter table(output, o.table.format, columns, !o.table.no_header);

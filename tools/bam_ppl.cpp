@@ -57,15 +57,14 @@ void check_rolling(const PplOptions& o) {
   }
 }
 
-void roll(const PplOptions& o, const LoadedModel& loaded, const std::string& device,
+void roll(const PplOptions& o, const LoadedModel& loaded, const eval::RunStamp& stamp,
           const std::vector<std::string>& files, io::OutputFile& output) {
   const eval::RollingOptions options{.context = eval::tokens_of(o.context, loaded, "--context"),
                                      .chunk = o.computation.chunk,
                                      .memory_bytes = o.computation.memory_bytes(),
                                      .share = o.items.share,
                                      .input = o.input};
-  const eval::RollingRun run{options.context, o.computation.dtype_name(), format_reading(loaded.model->reading()),
-                             device, loaded.digest};
+  const eval::RollingRun run{options.context, stamp};
   const bool with_times = !o.table.no_times;
   cli::Progress progress({.unit = "documents", .rate_unit = "tokens"});
   std::vector<eval::ItemRow> rows;
@@ -102,7 +101,7 @@ int run(const PplOptions& o, cli::Context& context) {
   const LoadedModel loaded = o.computation.load(o.model, *backend);
   if (o.rolling) {
     log::info(loaded.name + " on " + backend->describe());
-    roll(o, loaded, std::string(backend->name()), files, output);
+    roll(o, loaded, o.computation.stamp(context, loaded, *backend), files, output);
     output.commit();
     return 0;
   }
@@ -120,10 +119,7 @@ int run(const PplOptions& o, cli::Context& context) {
   }
   eval::PerplexityRun run{.options = options,
                           .bos = eval::uses_bos(o.bos) ? "yes" : "no",
-                          .dtype = o.computation.dtype_name(),
-                          .reading = format_reading(loaded.model->reading()),
-                          .device = std::string(backend->name()),
-                          .model = loaded.digest,
+                          .stamp = o.computation.stamp(context, loaded, *backend),
                           .seconds = {}};
   if (!o.table.no_times) run.seconds = progress.elapsed_s();
   const bool with_times = !o.table.no_times;

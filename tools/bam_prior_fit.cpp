@@ -48,7 +48,7 @@ std::vector<Index> lengths_of(const PriorFitOptions& o, const ModelPriors& prior
   return lengths;
 }
 
-int show(const PriorFitOptions& o) {
+int show(const PriorFitOptions& o, const cli::Context& context) {
   if (o.by_class && o.curves) throw UsageError("--by-class, --curves: expected one of them");
   io::OutputFile output(o.output.path);
   const io::CheckpointReader reader(o.model());
@@ -57,7 +57,7 @@ int show(const PriorFitOptions& o) {
     throw Error(reader.name() + ": " + std::string(name_in(positional_encoding_names(), priors.config.pe)) +
                 " is no prior over distances, expected bam, alibi or nope");
   }
-  const eval::PriorView view{reader.digest(), lengths_of(o, priors, reader.name()), o.window_eps};
+  const eval::PriorView view{reader.digest(), context.version, lengths_of(o, priors, reader.name()), o.window_eps};
   if (o.by_class) {
     io::TableWriter rows = open_table(o, output, eval::prior_class_columns());
     eval::write_prior_classes(rows, priors, view);
@@ -125,7 +125,7 @@ int run(const PriorFitOptions& o, cli::Context& context) {
   if (writes_checkpoint && !is_fifo) cli::require_not_terminal(io::OutputFile(o.output.path));
   switch (o.deed) {
     case PriorDeed::show:
-      return show(o);
+      return show(o, context);
     case PriorDeed::fit:
       return fit(o, context);
     case PriorDeed::tune:

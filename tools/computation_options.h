@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cli/run_tool.h"
 #include "eval/reading.h"
+#include "eval/run_stamp.h"
 
 namespace bam {
 
@@ -41,6 +42,12 @@ struct ComputationOptions {
     const Index keys = window ? eval::tokens_of(*window, loaded, "--window") : 0;
     loaded.model->set_reading({.skip_eps = eps, .window = keys, .rope_scaling = rope_scaling});
     return loaded;
+  }
+
+  // What every row says of the run.
+  eval::RunStamp stamp(const cli::Context& context, const LoadedModel& loaded, const Backend& backend) const {
+    return {std::to_string(context.seed), dtype_name(),  format_reading(loaded.model->reading()),
+            std::string(backend.name()),  loaded.digest, context.version};
   }
 
   double memory_bytes() const { return max_memory ? static_cast<double>(*max_memory) : available_memory_bytes(); }

@@ -35,9 +35,7 @@ inline eval::AttentionMeasure measure(const PriorFitOptions& o, const cli::Conte
       .ssmax = o.ssmax,
       .memory_bytes = o.computation.memory_bytes()};
   log::info(loaded.name + " on " + backend->describe());
-  run.dtype = o.computation.dtype_name();
-  run.device = backend->name();
-  run.model = loaded.digest;
+  run.stamp = o.computation.stamp(context, loaded, *backend);
   run.context = options.context;
   cli::Progress progress({.unit = "tokens"});
   eval::AttentionMeasure measure =
@@ -54,9 +52,12 @@ inline int fit(const PriorFitOptions& o, const cli::Context& context) {
                            .errors = o.errors,
                            .seed = context.seed},
                    .all_families = o.all_families,
-                   .dtype = {},
-                   .device = {},
-                   .model = {},
+                   .stamp = {.seed = std::to_string(context.seed),
+                             .dtype = {},
+                             .reading = {},
+                             .device = {},
+                             .model = {},
+                             .version = context.version},
                    .context = {},
                    .with_times = !o.table.no_times,
                    .seconds = {}};
@@ -108,7 +109,8 @@ inline int tune(const PriorFitOptions& o, const cli::Context& context) {
   if (o.passkey) {
     const StoredTokenizer stored = read_tokenizer(reader.file());
     tokenizer = text::make_tokenizer(stored.header, stored.files, reader.name());
-    prompts.emplace(*tokenizer, eval::PasskeyTask{.samples = o.passkey_samples, .seed = context.seed});
+    prompts.emplace(*tokenizer, eval::PasskeyTask{
+                                    .samples = o.passkey_samples, .seed = context.seed, .length_option = "--passkey"});
     const Index length = eval::tokens_of(*o.passkey, own.config, reader.name(), "--passkey");
     std::vector<Index> samples(static_cast<std::size_t>(o.passkey_samples));
     std::iota(samples.begin(), samples.end(), Index{0});
@@ -133,8 +135,13 @@ inline int tune(const PriorFitOptions& o, const cli::Context& context) {
   if (o.output.path != "-") {
     io::OutputFile rows("-");
     io::TableWriter table = open_table(o, rows, train::tune_columns(!o.table.no_times));
-    train::write_tuning(table, result, reader.digest(), std::string(backend->name()),
-                        o.table.no_times ? std::nullopt : std::optional(progress.elapsed_s()));
+    const eval::RunStamp stamp{.seed = std::to_string(context.seed),
+                               .dtype = o.computation.dtype_name(),
+                               .reading = {},
+                               .device = std::string(backend->name()),
+                               .model = reader.digest(),
+                               .version = context.version};
+    train::write_tuning(table, result, stamp, o.table.no_times ? std::nullopt : std::optional(progress.elapsed_s()));
     rows.commit();
   }
   return 0;

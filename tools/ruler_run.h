@@ -50,11 +50,7 @@ class RulerRunner {
              .words = o.material.words.empty() ? "built-in" : o.material.words,
              .essay = o.material.essay.empty() ? "built-in" : o.material.essay,
              .bos = eval::uses_bos(o.bos) ? "yes" : "no",
-             .seed = std::to_string(context.seed),
-             .dtype = o.computation.dtype_name(),
-             .reading = format_reading(loaded_.model->reading()),
-             .device = std::string(backend_->name()),
-             .model = loaded_.digest} {}
+             .stamp = o.computation.stamp(context, loaded_, *backend_)} {}
 
   std::vector<RulerSeries> series() const {
     std::vector<RulerSeries> all;

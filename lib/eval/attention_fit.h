@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/run_stamp.h"
 #include "eval/token_source.h"
 #include "io/table.h"
 #include "prior/fit.h"
@@ -62,7 +63,7 @@ const NameTable<ErrorKind>& error_kind_names();
 struct FitRun {
   FitOptions fit;
   bool all_families = false;  // a row for each, not only the best
-  std::string dtype, device, model;
+  RunStamp stamp;
   std::optional<Index> context;
   bool with_times = true;         // the column of seconds
   std::optional<double> seconds;  // none for counts from a table

@@ -93,10 +93,8 @@ std::vector<io::Column> fit_columns(bool with_times) {
                                      {"entropy_posterior", ColumnType::real},
                                      {"windows", ColumnType::integer},
                                      {"tokens", ColumnType::integer},
-                                     {"context", ColumnType::integer},
-                                     {"dtype", ColumnType::text},
-                                     {"device", ColumnType::text},
-                                     {"model", ColumnType::text}};
+                                     {"context", ColumnType::integer}};
+  append_stamp_columns(columns);
   if (with_times) columns.push_back({"seconds", ColumnType::real, 3});
   return columns;
 }
@@ -123,7 +121,7 @@ std::string write_fits(io::TableWriter& table, const AttentionMeasure& measure, 
         add_means(row, head.means);
         row.insert(row.end(), {measure.windows, measure.tokens});
         row.push_back(run.context ? io::Cell(*run.context) : io::Cell());
-        for (const std::string& text : {run.dtype, run.device, run.model}) row.emplace_back(text);
+        append_stamp(row, run.stamp);
         if (run.with_times) row.push_back(maybe(run.seconds));
         table.row(row);
       };

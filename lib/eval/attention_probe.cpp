@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace bam::eval {
 namespace {
@@ -27,7 +28,17 @@ std::vector<double> host_values(Backend& backend, const ConstTensorView& view) {
 }  // namespace
 
 AttentionProbe::AttentionProbe(const LoadedModel& loaded, Index context, Index chunk)
-    : loaded_(loaded), reader_(*loaded.model, 1, context, chunk) {}
+    : loaded_(loaded), reader_(*loaded.model, 1, context, chunk) {
+  layers_.resize(static_cast<std::size_t>(loaded.model->config().layers));
+  heads_.resize(static_cast<std::size_t>(loaded.model->config().heads));
+  std::iota(layers_.begin(), layers_.end(), Index{0});
+  std::iota(heads_.begin(), heads_.end(), Index{0});
+}
+
+void AttentionProbe::choose(std::vector<Index> layers, std::vector<Index> heads) {
+  layers_ = std::move(layers);
+  heads_ = std::move(heads);
+}
 
 void AttentionProbe::read(std::span<const std::int32_t> ids, std::span<const Index> queries,
                           const AttentionVisitor& visit) {
@@ -47,49 +58,59 @@ void AttentionProbe::read(std::span<const std::int32_t> ids, std::span<const Ind
 
 void AttentionProbe::visit_layer(const AttentionInputs& inputs, std::span<const Index> queries,
                                  const AttentionVisitor& visit) {
-  if (queries.empty()) return;
+  if (queries.empty() || !std::binary_search(layers_.begin(), layers_.end(), inputs.layer)) return;
   const Model& model = *loaded_.model;
   const ModelConfig& config = model.config();
   Backend& backend = model.backend();
-  const auto d = static_cast<std::size_t>(config.head_dim());
-  const auto heads = static_cast<std::size_t>(config.heads);
-  const auto kv_heads = static_cast<std::size_t>(config.kv_heads);
-  const auto keys = static_cast<std::size_t>(inputs.k.shape[1]);
   q_ = host_values(backend, inputs.q);
   prior_ = host_values(backend, inputs.prior);
   ssmax_scale_ = host_values(backend, model.views().layers[static_cast<std::size_t>(inputs.layer)].ssmax_scale);
   k_.resize(static_cast<std::size_t>(inputs.k.count()));
   backend.copy_out({k_.data(), DType::f32, inputs.k.shape}, inputs.k);
-  const std::size_t distances = inputs.prior.empty() ? 0 : static_cast<std::size_t>(inputs.prior.shape[1]);
-  for (std::size_t h = 0; h < heads; ++h) {
-    const std::size_t kv = h / (heads / kv_heads);
-    if (h % (heads / kv_heads) == 0) {
-      keys_by_channel_.resize(d * keys);
-      for (std::size_t j = 0; j < keys; ++j) {
-        for (std::size_t c = 0; c < d; ++c) keys_by_channel_[c * keys + j] = k_[(j * kv_heads + kv) * d + c];
-      }
-    }
-    for (const Index query : queries) {
-      const Index first = first_key_[static_cast<std::size_t>(query)];
-      const auto row = static_cast<std::size_t>(query - inputs.first_position) * heads + h;
-      content_logits(std::span(q_).subspan(row * d, d), first, query);
-      const std::size_t visible = scores_.size();
-      const double z = config.ssmax == Ssmax::off ? 1.0 : ssmax_scale_[h] * std::log(static_cast<double>(visible));
-      content_.assign(scores_.rbegin(), scores_.rend());
-      for (double& each : content_) each *= z;
-      position_.assign(visible, 0.0);
-      for (std::size_t t = 0; distances > 0 && t < visible; ++t) {
-        position_[t] = prior_[h * distances + t] * (config.ssmax == Ssmax::full ? z : 1.0);
-      }
-      posterior_.resize(visible);
-      for (std::size_t t = 0; t < visible; ++t) posterior_[t] = content_[t] + position_[t];
-      const double ln_content = softmax(content_);
-      const double ln_position = softmax(position_);
-      const double ln_posterior = softmax(posterior_);
-      visit({inputs.layer, static_cast<Index>(h), query, content_, position_, posterior_,
-             ln_posterior - ln_content - ln_position});
-    }
+  const Index sharing = config.heads / config.kv_heads;
+  Index gathered = -1;
+  for (const Index head : heads_) {
+    if (head / sharing != gathered) gather_keys(gathered = head / sharing, inputs.k.shape);
+    for (const Index query : queries) visit_row(inputs, head, query, visit);
   }
+}
+
+// The keys of one head, channel by channel, so that a query's logits are sums over whole rows.
+void AttentionProbe::gather_keys(Index kv_head, const Shape& shape) {
+  const auto keys = static_cast<std::size_t>(shape[1]);
+  const auto stride = static_cast<std::size_t>(shape[2] * shape[3]);
+  const auto d = static_cast<std::size_t>(shape[3]);
+  const float* from = k_.data() + static_cast<std::size_t>(kv_head) * d;
+  keys_by_channel_.resize(d * keys);
+  for (std::size_t j = 0; j < keys; ++j) {
+    for (std::size_t c = 0; c < d; ++c) keys_by_channel_[c * keys + j] = from[j * stride + c];
+  }
+}
+
+void AttentionProbe::visit_row(const AttentionInputs& inputs, Index head, Index query, const AttentionVisitor& visit) {
+  const ModelConfig& config = loaded_.model->config();
+  const Index window = loaded_.model->reading().window;
+  const auto d = static_cast<std::size_t>(config.head_dim());
+  const auto h = static_cast<std::size_t>(head);
+  Index first = first_key_[static_cast<std::size_t>(query)];
+  if (window > 0) first = std::max(first, query - window + 1);
+  const auto row = static_cast<std::size_t>((query - inputs.first_position) * config.heads + head);
+  content_logits(std::span(q_).subspan(row * d, d), first, query);
+  const std::size_t visible = scores_.size();
+  const double z = config.ssmax == Ssmax::off ? 1.0 : ssmax_scale_[h] * std::log(static_cast<double>(visible));
+  content_.assign(scores_.rbegin(), scores_.rend());
+  for (double& each : content_) each *= z;
+  position_.assign(visible, 0.0);
+  if (!inputs.prior.empty()) {
+    const double* prior = prior_.data() + h * static_cast<std::size_t>(inputs.prior.shape[1]);
+    for (std::size_t t = 0; t < visible; ++t) position_[t] = prior[t] * (config.ssmax == Ssmax::full ? z : 1.0);
+  }
+  posterior_.resize(visible);
+  for (std::size_t t = 0; t < visible; ++t) posterior_[t] = content_[t] + position_[t];
+  const double ln_content = softmax(content_);
+  const double ln_position = softmax(position_);
+  const double ln_posterior = softmax(posterior_);
+  visit({inputs.layer, head, query, content_, position_, posterior_, ln_posterior - ln_content - ln_position});
 }
 
 void AttentionProbe::content_logits(std::span<const double> q, Index first, Index query) {

@@ -29,18 +29,24 @@ class AttentionProbe {
   // For windows of up to `context` tokens, read `chunk` at a time. `loaded` outlives the probe.
   AttentionProbe(const LoadedModel& loaded, Index context, Index chunk);
 
-  // Reads one window from its beginning, as training would: documents begin at BOS. Visits every layer and head of the
-  // queries at these positions, which are in order; by chunk, layer, head, query. Computed in double from the backend's
-  // q, k and prior.
+  // Visits these layers and heads only, which are in order; all of them otherwise.
+  void choose(std::vector<Index> layers, std::vector<Index> heads);
+
+  // Reads one window from its beginning, as training would: documents begin at BOS; the model's reading rule holds, its
+  // window too. Visits every layer and head of the queries at these positions, which are in order; by chunk, layer,
+  // head, query. Computed in double from the backend's q, k and prior.
   void read(std::span<const std::int32_t> ids, std::span<const Index> queries, const AttentionVisitor& visit);
 
  private:
   void visit_layer(const AttentionInputs& inputs, std::span<const Index> queries, const AttentionVisitor& visit);
+  void gather_keys(Index kv_head, const Shape& shape);
+  void visit_row(const AttentionInputs& inputs, Index head, Index query, const AttentionVisitor& visit);
   // Logits q.k / sqrt d of one head for the keys [first, query], nearest first.
   void content_logits(std::span<const double> q, Index first, Index query);
 
   const LoadedModel& loaded_;
   Reader reader_;
+  std::vector<Index> layers_, heads_;
   std::vector<std::int32_t> first_key_;
   std::vector<double> ssmax_scale_;  // of the layer in hand
   std::vector<double> q_, prior_, keys_by_channel_;

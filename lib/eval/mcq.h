@@ -12,6 +12,7 @@
 #include "eval/mcq_items.h"
 #include "eval/prefix_reader.h"
 #include "eval/reading.h"
+#include "eval/run_stamp.h"
 
 namespace bam::eval {
 
@@ -76,7 +77,8 @@ class McqScorer {
 };
 
 struct McqRun {
-  std::string task, shots, bos, context, dtype, reading, device, model;
+  std::string task, shots, bos, context;
+  RunStamp stamp;
 };
 
 std::vector<io::Column> mcq_item_columns();

@@ -10,10 +10,17 @@ namespace {
 
 using io::ColumnType;
 
-const std::vector<std::string> kRunColumns = {"task", "shots", "bos", "context", "dtype", "reading", "device", "model"};
+const std::vector<std::string>& run_columns() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"task", "shots", "bos", "context"};
+    all.insert(all.end(), run_stamp_names().begin(), run_stamp_names().end());
+    return all;
+  }();
+  return names;
+}
 
 std::vector<io::Column> with_run(std::vector<io::Column> columns) {
-  for (const std::string& name : kRunColumns) {
+  for (const std::string& name : run_columns()) {
     if (name != "task") columns.push_back({name, ColumnType::text});
   }
   columns.push_back({"seconds", ColumnType::real, 3});
@@ -90,7 +97,7 @@ void write_summary(io::TableWriter& table, const Summary& all, const ItemRow& fi
   add(all.characters);
   add(all.bytes);
   row.insert(row.end(), {all.ties, all.shared, all.cut, all.read});
-  for (const std::string& name : kRunColumns) {
+  for (const std::string& name : run_columns()) {
     if (name != "task") row.push_back(first.cell(name));
   }
   if (with_times) row.push_back(all.are_timed ? io::Cell(all.seconds) : io::Cell());
@@ -141,11 +148,8 @@ ItemRow mcq_item_row(const McqItem& item, Index number, const McqAnswer& answer,
                                  answer.read,
                                  run.shots,
                                  run.bos,
-                                 run.context,
-                                 run.dtype,
-                                 run.reading,
-                                 run.device,
-                                 run.model};
+                                 run.context};
+  append_stamp(cells, run.stamp);
   cells.push_back(with_times ? io::Cell(answer.seconds) : io::Cell());
   return {columns, std::move(cells)};
 }
@@ -170,7 +174,7 @@ std::vector<io::Column> mcq_columns() {
 }
 
 void write_mcq(io::TableWriter& table, const std::vector<ItemRow>& items, bool with_times) {
-  for (const ItemGroup& run : group_items(items, kRunColumns, "item")) {
+  for (const ItemGroup& run : group_items(items, run_columns(), "item")) {
     std::vector<ItemGroup> subjects;
     for (const ItemRow* row : run.rows) {
       const auto same = [&](const ItemGroup& group) {

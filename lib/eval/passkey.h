@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "eval/passkey_prompts.h"
+#include "eval/run_stamp.h"
 #include "io/table.h"
 
 namespace bam::eval {
@@ -48,9 +49,7 @@ std::vector<PasskeyItem> run_passkey(const Model& model, const PasskeyPrompts& p
 // The same for every row of a run.
 struct PasskeyRun {
   PasskeyTask task;
-  std::string dtype;
-  std::string reading;        // format_reading()
-  std::string device, model;  // model: its digest
+  RunStamp stamp;
   bool with_times = true;
 };
 

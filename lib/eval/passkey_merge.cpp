@@ -1,7 +1,6 @@
 #include "eval/passkey_merge.h"
 
 #include "base/error.h"
-#include "base/numbers.h"
 
 namespace bam::eval {
 namespace {
@@ -19,13 +18,7 @@ PasskeyRun run_of(const ItemRow& row, bool with_times) {
   task.digits = row.integer("digits");
   task.prefix_digits = row.integer("prefix_digits");
   task.bos = row.text("bos") == "yes" ? BosUse::yes : BosUse::no;
-  task.seed = parse_seed(row.text("seed"));
-  return {.task = task,
-          .dtype = row.text("dtype"),
-          .reading = row.text("reading"),
-          .device = row.text("device"),
-          .model = row.text("model"),
-          .with_times = with_times};
+  return {.task = task, .stamp = stamp_of(row), .with_times = with_times};
 }
 
 PasskeyItem item_of(const ItemRow& row, bool with_times) {
@@ -50,8 +43,8 @@ PasskeyItem item_of(const ItemRow& row, bool with_times) {
 }  // namespace
 
 void merge_passkey(io::TableWriter& table, const std::vector<ItemRow>& items, bool with_times) {
-  const std::vector<std::string> keys = {"length", "depths", "digits",  "prefix_digits", "bos",
-                                         "seed",   "dtype",  "reading", "device",        "model"};
+  std::vector<std::string> keys = {"length", "depths", "digits", "prefix_digits", "bos"};
+  keys.insert(keys.end(), run_stamp_names().begin(), run_stamp_names().end());
   for (const ItemGroup& group : group_items(items, keys, "sample")) {
     std::vector<PasskeyItem> length;
     for (const ItemRow* row : group.rows) length.push_back(item_of(*row, with_times));

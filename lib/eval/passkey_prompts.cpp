@@ -64,8 +64,9 @@ std::vector<text::Token> PasskeyPrompts::information_line(const std::string& key
 
 Index PasskeyPrompts::fillers(Index length) const {
   if (length < fixed_tokens_) {
-    throw UsageError("--lengths: " + std::to_string(length) + " tokens are too few, expected at least the " +
-                     std::to_string(fixed_tokens_) + " of the task without filler");
+    throw UsageError(task_.length_option + ": " + std::to_string(length) +
+                     " tokens are too few, expected at least the " + std::to_string(fixed_tokens_) +
+                     " of the task without filler");
   }
   return (length - fixed_tokens_) / std::ssize(filler_);
 }
@@ -90,6 +91,7 @@ PasskeyPrompt PasskeyPrompts::make(Index length, Index sample) const {
   for (Index i = 0; i < prompt.needle; ++i) append(ids, filler_);
   prompt.needle_token = std::ssize(ids);
   append(ids, information_line(prompt.key));
+  prompt.needle_tokens = std::ssize(ids) - prompt.needle_token;
   for (Index i = prompt.needle; i < prompt.fillers; ++i) append(ids, filler_);
   append(ids, question_);
   prompt.prompt_tokens = std::ssize(ids);

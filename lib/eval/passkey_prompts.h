@@ -27,15 +27,17 @@ struct PasskeyTask {
   NeedleDepths depths = NeedleDepths::equidistant;
   BosUse bos = BosUse::automatic;
   std::uint64_t seed = 0;
+  std::string length_option = "--lengths";  // what a length that is too short is blamed on
 };
 
 struct PasskeyPrompt {
   Index length = 0;  // asked for
   Index sample = 0;
   Index fillers = 0;
-  Index needle = 0;        // fillers before the key's line
-  Index needle_token = 0;  // ids before it
-  std::string key;         // prefix digits and digits
+  Index needle = 0;         // fillers before the key's line
+  Index needle_token = 0;   // ids before it
+  Index needle_tokens = 0;  // ids of it
+  std::string key;          // prefix digits and digits
   std::vector<text::Token> ids;
   Index prompt_tokens = 0;  // of the ids; behind them the key. The real length
   Index first_scored = 0;   // from here to the end of the ids

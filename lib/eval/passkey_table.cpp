@@ -10,11 +10,12 @@ namespace {
 
 void append_run_columns(std::vector<io::Column>& columns, bool with_times) {
   using io::ColumnType;
-  const std::vector<io::Column> more = {
-      {"depths", ColumnType::text},  {"digits", ColumnType::integer}, {"prefix_digits", ColumnType::integer},
-      {"bos", ColumnType::text},     {"seed", ColumnType::text},      {"dtype", ColumnType::text},
-      {"reading", ColumnType::text}, {"device", ColumnType::text},    {"model", ColumnType::text}};
+  const std::vector<io::Column> more = {{"depths", ColumnType::text},
+                                        {"digits", ColumnType::integer},
+                                        {"prefix_digits", ColumnType::integer},
+                                        {"bos", ColumnType::text}};
   columns.insert(columns.end(), more.begin(), more.end());
+  append_stamp_columns(columns);
   if (with_times) columns.push_back({"seconds", ColumnType::real, 3});
 }
 
@@ -23,11 +24,7 @@ void append_run(std::vector<io::Cell>& row, const PasskeyRun& run, double second
   row.emplace_back(run.task.digits);
   row.emplace_back(run.task.prefix_digits);
   row.emplace_back(uses_bos(run.task.bos) ? "yes" : "no");
-  row.emplace_back(std::to_string(run.task.seed));
-  row.emplace_back(run.dtype);
-  row.emplace_back(run.reading);
-  row.emplace_back(run.device);
-  row.emplace_back(run.model);
+  append_stamp(row, run.stamp);
   if (run.with_times) row.emplace_back(seconds);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/item_rows.h"
+#include "eval/run_stamp.h"
 #include "eval/statistics.h"
 #include "eval/token_source.h"
 #include "eval/windows.h"
@@ -54,9 +55,8 @@ PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& sou
 // The same for every row of a run.
 struct PerplexityRun {
   PerplexityOptions options;
-  std::string bos, dtype;
-  std::string reading;            // format_reading()
-  std::string device, model;      // model: its digest
+  std::string bos;
+  RunStamp stamp;
   std::optional<double> seconds;  // none with --no-times
 };
 

@@ -32,10 +32,7 @@ std::vector<io::Cell> perplexity_row(const std::string& name, const PerplexityBi
   row.emplace_back(run.options.rule.context);
   add(stride);
   row.emplace_back(run.bos);
-  row.emplace_back(run.dtype);
-  row.emplace_back(run.reading);
-  row.emplace_back(run.device);
-  row.emplace_back(run.model);
+  append_stamp(row, run.stamp);
   if (run.seconds) row.emplace_back(*run.seconds);
   return row;
 }
@@ -49,8 +46,8 @@ std::vector<io::Column> perplexity_columns(bool with_times) {
       {"tokens", ColumnType::integer}, {"windows", ColumnType::integer},    {"nll", ColumnType::real, 6},
       {"nll_se", ColumnType::real, 6}, {"perplexity", ColumnType::real, 6}, {"bits_per_byte", ColumnType::real, 6},
       {"bytes", ColumnType::integer},  {"context", ColumnType::integer},    {"stride", ColumnType::integer},
-      {"bos", ColumnType::text},       {"dtype", ColumnType::text},         {"reading", ColumnType::text},
-      {"device", ColumnType::text},    {"model", ColumnType::text}};
+      {"bos", ColumnType::text}};
+  append_stamp_columns(columns);
   if (with_times) columns.push_back({"seconds", ColumnType::real, 3});
   return columns;
 }
@@ -64,11 +61,14 @@ void write_perplexity(io::TableWriter& table, const PerplexityResult& result, co
 
 std::vector<io::Column> perplexity_item_columns() {
   using io::ColumnType;
-  return {{"window", ColumnType::integer}, {"bin", ColumnType::integer},     {"from", ColumnType::integer},
-          {"to", ColumnType::integer},     {"tokens", ColumnType::integer},  {"nll_sum", ColumnType::real},
-          {"bytes", ColumnType::integer},  {"context", ColumnType::integer}, {"stride", ColumnType::integer},
-          {"bos", ColumnType::text},       {"dtype", ColumnType::text},      {"reading", ColumnType::text},
-          {"device", ColumnType::text},    {"model", ColumnType::text},      {"seconds", ColumnType::real, 3}};
+  std::vector<io::Column> columns = {{"window", ColumnType::integer}, {"bin", ColumnType::integer},
+                                     {"from", ColumnType::integer},   {"to", ColumnType::integer},
+                                     {"tokens", ColumnType::integer}, {"nll_sum", ColumnType::real},
+                                     {"bytes", ColumnType::integer},  {"context", ColumnType::integer},
+                                     {"stride", ColumnType::integer}, {"bos", ColumnType::text}};
+  append_stamp_columns(columns);
+  columns.push_back({"seconds", ColumnType::real, 3});
+  return columns;
 }
 
 std::vector<ItemRow> perplexity_item_rows(const PerplexityResult& result, const PerplexityRun& run) {
@@ -81,7 +81,8 @@ std::vector<ItemRow> perplexity_item_rows(const PerplexityResult& result, const 
     cells.push_back(item.bytes ? io::Cell(*item.bytes) : io::Cell());
     cells.emplace_back(rule.context);
     cells.push_back(rule.slides() ? io::Cell(rule.stride) : io::Cell());
-    cells.insert(cells.end(), {run.bos, run.dtype, run.reading, run.device, run.model});
+    cells.emplace_back(run.bos);
+    append_stamp(cells, run.stamp);
     // The run's time is the last window's: rows add up to it.
     const bool is_last = rows.size() + 1 == result.items.size();
     cells.push_back(run.seconds ? io::Cell(is_last ? *run.seconds : 0.0) : io::Cell());
@@ -114,17 +115,15 @@ PerplexityRun run_of(const ItemRow& row) {
   run.options.rule.context = row.integer("context");
   if (!row.is_missing("stride")) run.options.rule.stride = row.integer("stride");
   run.bos = row.text("bos");
-  run.dtype = row.text("dtype");
-  run.reading = row.text("reading");
-  run.device = row.text("device");
-  run.model = row.text("model");
+  run.stamp = stamp_of(row);
   return run;
 }
 
 }  // namespace
 
 void merge_perplexity(io::TableWriter& table, const std::vector<ItemRow>& items, bool with_times) {
-  const std::vector<std::string> run_columns = {"context", "stride", "bos", "dtype", "reading", "device", "model"};
+  std::vector<std::string> run_columns = {"context", "stride", "bos"};
+  run_columns.insert(run_columns.end(), run_stamp_names().begin(), run_stamp_names().end());
   std::vector<std::string> bin_columns = {"bin", "from", "to"};
   bin_columns.insert(bin_columns.end(), run_columns.begin(), run_columns.end());
   const auto run_key = [&](const ItemRow& row) {

@@ -36,6 +36,11 @@ std::vector<double> betas(const ModelPriors& priors, const HeadClass* which) {
   return values;
 }
 
+// Computed from the file alone, on no device and with nothing drawn.
+void append_origin_columns(std::vector<io::Column>& columns) {
+  for (const char* name : {"model", "version"}) columns.push_back({name, io::ColumnType::text});
+}
+
 std::vector<Index> curve_distances(Index visible, Index points) {
   std::vector<Index> distances;
   const double ratio = std::log(static_cast<double>(visible)) / static_cast<double>(points);
@@ -71,7 +76,7 @@ std::vector<io::Column> prior_columns() {
   }
   columns.push_back({"window_eps", ColumnType::real});
   columns.push_back({"context", ColumnType::integer});
-  columns.push_back({"model", ColumnType::text});
+  append_origin_columns(columns);
   return columns;
 }
 
@@ -95,7 +100,7 @@ void write_priors(io::TableWriter& table, const ModelPriors& priors, const Prior
       } else {
         row.resize(row.size() + 7);
       }
-      row.insert(row.end(), {view.window_eps, priors.config.context, view.model});
+      row.insert(row.end(), {view.window_eps, priors.config.context, view.model, view.version});
       table.row(row);
     });
   }
@@ -103,9 +108,11 @@ void write_priors(io::TableWriter& table, const ModelPriors& priors, const Prior
 
 std::vector<io::Column> prior_class_columns() {
   using io::ColumnType;
-  return {{"class", ColumnType::text},    {"heads", ColumnType::integer},    {"share", ColumnType::real, 6},
-          {"beta_min", ColumnType::real}, {"beta_median", ColumnType::real}, {"beta_max", ColumnType::real},
-          {"model", ColumnType::text}};
+  std::vector<io::Column> columns = {{"class", ColumnType::text},       {"heads", ColumnType::integer},
+                                     {"share", ColumnType::real, 6},    {"beta_min", ColumnType::real},
+                                     {"beta_median", ColumnType::real}, {"beta_max", ColumnType::real}};
+  append_origin_columns(columns);
+  return columns;
 }
 
 void write_prior_classes(io::TableWriter& table, const ModelPriors& priors, const PriorView& view) {
@@ -118,7 +125,7 @@ void write_prior_classes(io::TableWriter& table, const ModelPriors& priors, cons
     } else {
       row.insert(row.end(), {values.front(), values[values.size() / 2], values.back()});
     }
-    row.emplace_back(view.model);
+    row.insert(row.end(), {view.model, view.version});
     table.row(row);
   };
   for (const HeadClass which : kClasses) write(std::string(name_of(which)), betas(priors, &which));
@@ -127,9 +134,12 @@ void write_prior_classes(io::TableWriter& table, const ModelPriors& priors, cons
 
 std::vector<io::Column> prior_curve_columns() {
   using io::ColumnType;
-  return {{"layer", ColumnType::integer},   {"head", ColumnType::integer},     {"keys", ColumnType::integer},
-          {"class", ColumnType::text},      {"distance", ColumnType::integer}, {"b", ColumnType::real},
-          {"probability", ColumnType::real}};
+  std::vector<io::Column> columns = {{"layer", ColumnType::integer},    {"head", ColumnType::integer},
+                                     {"keys", ColumnType::integer},     {"class", ColumnType::text},
+                                     {"distance", ColumnType::integer}, {"b", ColumnType::real},
+                                     {"probability", ColumnType::real}};
+  append_origin_columns(columns);
+  return columns;
 }
 
 void write_prior_curves(io::TableWriter& table, const ModelPriors& priors, const PriorView& view, Index points) {
@@ -141,7 +151,8 @@ void write_prior_curves(io::TableWriter& table, const ModelPriors& priors, const
       const std::vector<double> p = prior_probabilities(prior, keys, factor);
       for (const Index t : distances) {
         table.row({layer, head, keys, std::string(name_of(class_of(priors, layer, head))), t,
-                   factor * prior_logit(prior, static_cast<double>(t)), p[static_cast<std::size_t>(t)]});
+                   factor * prior_logit(prior, static_cast<double>(t)), p[static_cast<std::size_t>(t)], view.model,
+                   view.version});
       }
     });
   }

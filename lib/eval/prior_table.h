@@ -9,6 +9,7 @@ namespace bam::eval {
 
 struct PriorView {
   std::string model;           // its digest
+  std::string version;         // of the tool
   std::vector<Index> lengths;  // visible keys
   double window_eps = 1e-3;    // of the effective window
 };

@@ -57,11 +57,19 @@ class RollingReader {
   Reader reader_;
 };
 
-const std::vector<std::string> kRunColumns = {"context", "bos", "dtype", "reading", "device", "model"};
+const std::vector<std::string>& run_columns() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"context", "bos"};
+    all.insert(all.end(), run_stamp_names().begin(), run_stamp_names().end());
+    return all;
+  }();
+  return names;
+}
 
 std::vector<io::Column> with_run(std::vector<io::Column> columns) {
   columns.push_back({"context", ColumnType::integer});
-  for (const char* name : {"bos", "dtype", "reading", "device", "model"}) columns.push_back({name, ColumnType::text});
+  columns.push_back({"bos", ColumnType::text});
+  append_stamp_columns(columns);
   columns.push_back({"seconds", ColumnType::real, 3});
   return columns;
 }
@@ -118,8 +126,8 @@ std::vector<io::Column> rolling_item_columns() {
 ItemRow rolling_item_row(const RollingDocument& document, const RollingRun& run, bool with_times) {
   static const std::vector<io::Column> columns = rolling_item_columns();
   std::vector<io::Cell> cells = {document.number,  document.tokens,   document.words, document.bytes,
-                                 document.windows, document.nll_nats, run.context,    std::string("yes"),
-                                 run.dtype,        run.reading,       run.device,     run.model};
+                                 document.windows, document.nll_nats, run.context,    std::string("yes")};
+  append_stamp(cells, run.stamp);
   cells.push_back(with_times ? io::Cell(document.seconds) : io::Cell());
   return {columns, std::move(cells)};
 }
@@ -141,7 +149,7 @@ std::vector<io::Column> rolling_columns() {
 }
 
 void write_rolling(io::TableWriter& table, const std::vector<ItemRow>& items, bool with_times) {
-  for (const ItemGroup& group : group_items(items, kRunColumns, "document")) {
+  for (const ItemGroup& group : group_items(items, run_columns(), "document")) {
     Index tokens = 0, words = 0, bytes = 0, windows = 0;
     GroupedMean by_token, by_word, by_byte;
     double seconds = 0;
@@ -170,7 +178,7 @@ void write_rolling(io::TableWriter& table, const std::vector<ItemRow>& items, bo
     add(std::exp(by_word.mean()), by_word, std::exp(by_word.mean()));
     add(std::exp(by_byte.mean()), by_byte, std::exp(by_byte.mean()));
     add(by_byte.mean() / std::numbers::ln2, by_byte, 1 / std::numbers::ln2);
-    for (const std::string& column : kRunColumns) row.push_back(first.cell(column));
+    for (const std::string& column : run_columns()) row.push_back(first.cell(column));
     if (with_times) row.push_back(are_timed ? io::Cell(seconds) : io::Cell());
     table.row(row);
   }

@@ -10,6 +10,7 @@
 
 #include "eval/item_rows.h"
 #include "eval/reading.h"
+#include "eval/run_stamp.h"
 #include "eval/windows.h"
 #include "model/skip_counts.h"
 #include "text/documents.h"
@@ -45,7 +46,7 @@ SkipCounts evaluate_rolling(const LoadedModel& loaded, const std::vector<std::st
 
 struct RollingRun {
   Index context = 0;
-  std::string dtype, reading, device, model;
+  RunStamp stamp;
 };
 
 std::vector<io::Column> rolling_item_columns();

@@ -8,6 +8,7 @@
 #include "eval/item_rows.h"
 #include "eval/reading.h"
 #include "eval/ruler_samples.h"
+#include "eval/run_stamp.h"
 
 namespace bam::eval {
 
@@ -56,7 +57,8 @@ std::vector<RulerPrompt> read_ruler_data(const std::string& path, const RulerTas
 struct RulerRun {
   std::string source;  // "generated", or the name of the file
   std::string haystack, words, essay;
-  std::string bos, seed, dtype, reading, device, model;
+  std::string bos;
+  RunStamp stamp;
 };
 
 // The table of items, and its summary: a row for each task, length and run.

@@ -12,11 +12,14 @@ namespace {
 using io::ColumnType;
 
 const std::vector<io::Column>& run_columns() {
-  static const std::vector<io::Column> columns = {
-      {"metric", ColumnType::text}, {"source", ColumnType::text}, {"haystack", ColumnType::text},
-      {"words", ColumnType::text},  {"essay", ColumnType::text},  {"bos", ColumnType::text},
-      {"seed", ColumnType::text},   {"dtype", ColumnType::text},  {"reading", ColumnType::text},
-      {"device", ColumnType::text}, {"model", ColumnType::text},  {"seconds", ColumnType::real, 3}};
+  static const std::vector<io::Column> columns = [] {
+    std::vector<io::Column> all = {{"metric", ColumnType::text},   {"source", ColumnType::text},
+                                   {"haystack", ColumnType::text}, {"words", ColumnType::text},
+                                   {"essay", ColumnType::text},    {"bos", ColumnType::text}};
+    append_stamp_columns(all);
+    all.push_back({"seconds", ColumnType::real, 3});
+    return all;
+  }();
   return columns;
 }
 
@@ -80,7 +83,8 @@ ItemRow ruler_item_row(const std::string& task, std::optional<Index> length, con
   item.depth ? cells.emplace_back(*item.depth) : cells.emplace_back();
   cells.insert(cells.end(), {item.score, item.read, item.written, item.prediction, outputs + "]",
                              std::string(made_by.match == RulerMatch::all ? "all" : "part"), run.source, run.haystack,
-                             run.words, run.essay, run.bos, run.seed, run.dtype, run.reading, run.device, run.model});
+                             run.words, run.essay, run.bos});
+  append_stamp(cells, run.stamp);
   with_times ? cells.emplace_back(item.seconds) : cells.emplace_back();
   return {columns, std::move(cells)};
 }

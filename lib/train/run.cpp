@@ -195,9 +195,16 @@ void Run::log_step() {
                 .gradient_norm = history.gradient_norm.back(),
                 .tokens = state_.tokens_seen,
                 .tokens_per_s = {},
-                .val_loss = {}};
+                .val_loss = {},
+                .seconds = {},
+                .seed = surroundings_.seed,
+                .device = std::string(surroundings_.backend.name()),
+                .version = surroundings_.version};
   const Index before = history.tokens.size() > 1 ? history.tokens[history.tokens.size() - 2] : 0;
-  if (!request_.no_times) line.tokens_per_s = static_cast<double>(state_.tokens_seen - before) / step_s_;
+  if (!request_.no_times) {
+    line.tokens_per_s = static_cast<double>(state_.tokens_seen - before) / step_s_;
+    line.seconds = seconds_since(begin_);
+  }
   if (!history.val_step.empty() && history.val_step.back() == state_.step) line.val_loss = history.val_loss.back();
   if (log_) log_->write(line);
   StepReport report{.step = state_.step,

@@ -60,6 +60,8 @@ void StepLog::write(const StepLine& line) {
   json.field("grad_norm", line.gradient_norm).field("tokens", line.tokens);
   if (line.tokens_per_s) json.field("tokens_per_s", *line.tokens_per_s);
   if (line.val_loss) json.field("val_loss", *line.val_loss);
+  if (line.seconds) json.field("seconds", *line.seconds);
+  json.field("seed", std::to_string(line.seed)).field("device", line.device).field("version", line.version);
   json.end_object();
   const std::string text = json.text() + "\n";
   for (std::string_view rest = text; !rest.empty();) {

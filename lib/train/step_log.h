@@ -16,6 +16,9 @@ struct StepLine {
   Index tokens = 0;
   std::optional<double> tokens_per_s;
   std::optional<double> val_loss;
+  std::optional<double> seconds;  // since the run began or was gone on with
+  std::uint64_t seed = 0;
+  std::string device, version;
 };
 
 class StepLog {

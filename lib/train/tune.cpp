@@ -252,19 +252,20 @@ std::vector<io::Column> tune_columns(bool with_times) {
                                      {"loss_best", ColumnType::real, 6},    {"loss_last", ColumnType::real, 6},
                                      {"targets", ColumnType::integer},      {"passkey_start", ColumnType::real, 6},
                                      {"passkey_best", ColumnType::real, 6}, {"best_step", ColumnType::integer},
-                                     {"steps", ColumnType::integer},        {"parameters", ColumnType::integer},
-                                     {"device", ColumnType::text},          {"model", ColumnType::text}};
+                                     {"steps", ColumnType::integer},        {"parameters", ColumnType::integer}};
+  eval::append_stamp_columns(columns);
   if (with_times) columns.push_back({"seconds", ColumnType::real, 3});
   return columns;
 }
 
-void write_tuning(io::TableWriter& table, const TuneResult& result, const std::string& model, const std::string& device,
+void write_tuning(io::TableWriter& table, const TuneResult& result, const eval::RunStamp& stamp,
                   std::optional<double> seconds) {
   const auto maybe = [](const std::optional<double>& value) { return value ? io::Cell(*value) : io::Cell(); };
   std::vector<io::Cell> row = {result.loss_model, result.loss_start, result.loss_best, result.loss_last,
                                result.targets};
   row.insert(row.end(), {maybe(result.measure_start), maybe(result.measure_best)});
-  row.insert(row.end(), {result.best_step, result.steps, result.parameters, device, model});
+  row.insert(row.end(), {result.best_step, result.steps, result.parameters});
+  eval::append_stamp(row, stamp);
   if (seconds) row.emplace_back(*seconds);
   table.row(row);
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "eval/run_stamp.h"
 #include "io/table.h"
 #include "model/prior_checkpoint.h"
 #include "train/trainer.h"
@@ -64,7 +65,7 @@ TuneResult tune_priors(const io::CheckpointReader& reader, Backend& backend, con
 
 // One row.
 std::vector<io::Column> tune_columns(bool with_times);
-void write_tuning(io::TableWriter& table, const TuneResult& result, const std::string& model, const std::string& device,
+void write_tuning(io::TableWriter& table, const TuneResult& result, const eval::RunStamp& stamp,
                   std::optional<double> seconds);
 
 }  // namespace bam::train

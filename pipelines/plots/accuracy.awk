@@ -1,6 +1,6 @@
 # accuracy.awk - a table with the columns name, length, depth, n and accuracy to a table in Markdown: a line for each
 # name, a column for each length, in percent.
-#   awk -f accuracy.awk -v context=N TABLE.tsv
+#   awk -f accuracy.awk [-v context=N] TABLE.tsv
 BEGIN { FS = "\t"; widest = length("model") }
 NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 $(at["depth"]) != "all" { next }
@@ -13,7 +13,7 @@ $(at["depth"]) != "all" { next }
 }
 END {
   printf "| %-*s |", widest, "model"
-  for (k = 1; k <= columns; k++) printf " %5s |", lengths[k] / context "x"
+  for (k = 1; k <= columns; k++) printf " %5s |", (context > 1 ? lengths[k] / context "x" : lengths[k])
   printf "\n|%s|", dashes(widest + 2)
   for (k = 1; k <= columns; k++) printf "%s:|", dashes(6)
   print ""

@@ -39,12 +39,12 @@ alike rolling.merged rolling.whole
 bam-ppl -q model.h5 held.txt --per-item --format jsonl >timed.jsonl
 expect 0 bam-ppl -q --merge timed.jsonl
 head -1 out | grep -q 'seconds$' || fail "times are lost in a merge"
-cut -f1-17 out >untimed
+cut -f1-19 out >untimed
 cmp -s untimed windows.whole || fail "a merge of JSON lines differs"
 expect 1 bam-ppl -q --merge windows.1 windows.1
 one_line_error '^bam-ppl: 1 1 window 0 is there twice'
 expect 1 bam-ppl -q --merge windows.whole
-one_line_error '^bam-ppl: windows.whole:1: 17 columns and not 15'
+one_line_error '^bam-ppl: windows.whole:1: 19 columns and not 17'
 expect 1 bam-passkey -q --merge windows.1
 one_line_error '^bam-passkey: windows.1:1: '
 expect 2 bam-passkey -q --merge --task 1/2 keys.1
@@ -53,7 +53,7 @@ expect 1 bam-ppl -q --task 99/99 model.h5 held.txt
 one_line_error '^bam-ppl: --task: held.txt has no window in this share'
 
 # Rolling.
-[ "$(head -1 rolling.whole)" = "$(printf 'documents\ttokens\twords\tbytes\twindows\tnll\tnll_se\tword_perplexity\tword_perplexity_se\tbyte_perplexity\tbyte_perplexity_se\tbits_per_byte\tbits_per_byte_se\tcontext\tbos\tdtype\treading\tdevice\tmodel')" ] ||
+[ "$(head -1 rolling.whole)" = "$(printf 'documents\ttokens\twords\tbytes\twindows\tnll\tnll_se\tword_perplexity\tword_perplexity_se\tbyte_perplexity\tbyte_perplexity_se\tbits_per_byte\tbits_per_byte_se\tcontext\tbos\tseed\tdtype\treading\tdevice\tmodel\tversion')" ] ||
   fail "columns are $(head -1 rolling.whole)"
 [ "$(sed 1d rolling.whole | cut -f1-4)" = "$(printf '40\t%d\t%d\t%d' $(($(wc -c <held.txt) - 40)) "$(wc -w <held.txt)" $(($(wc -c <held.txt) - 40)))" ] ||
   fail "counts are $(sed 1d rolling.whole | cut -f1-4)"

@@ -24,7 +24,7 @@ done
 # The table.
 expect 0 quiet --task arc_easy model.h5 arc.jsonl
 cp out whole
-[ "$(head -1 out)" = "$(printf 'task\tsubject\tn\tsuccesses\tacc\tacc_se\tci_low\tci_high\tacc_norm\tacc_norm_se\tacc_bytes\tacc_bytes_se\tties\tshared_tokens\tcut_items\tread_tokens\tshots\tbos\tcontext\tdtype\treading\tdevice\tmodel')" ] ||
+[ "$(head -1 out)" = "$(printf 'task\tsubject\tn\tsuccesses\tacc\tacc_se\tci_low\tci_high\tacc_norm\tacc_norm_se\tacc_bytes\tacc_bytes_se\tties\tshared_tokens\tcut_items\tread_tokens\tshots\tbos\tcontext\tseed\tdtype\treading\tdevice\tmodel\tversion')" ] ||
   fail "columns are $(head -1 out)"
 [ "$(column task out) $(column subject out) $(column n out)" = "arc_easy all 5" ] || fail "the table is $(cat out)"
 [ -s err ] && fail "-q wrote to standard error"

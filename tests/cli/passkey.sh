@@ -17,7 +17,7 @@ bam-train "${small[@]}" train.tok.zst -o model.h5 || { fail "training failed"; f
 lengths=(--lengths "512,10x,1k" --samples 5)
 expect 0 quiet "${lengths[@]}" model.h5
 cp out whole
-[ "$(head -1 out)" = "$(printf 'length\treal_length\tdepth\tneedle_token\tn\tsuccesses\taccuracy\tci_low\tci_high\tnll\tread_tokens\tskipped\tdepths\tdigits\tprefix_digits\tbos\tseed\tdtype\treading\tdevice\tmodel')" ] ||
+[ "$(head -1 out)" = "$(printf 'length\treal_length\tdepth\tneedle_token\tn\tsuccesses\taccuracy\tci_low\tci_high\tnll\tread_tokens\tskipped\tdepths\tdigits\tprefix_digits\tbos\tseed\tdtype\treading\tdevice\tmodel\tversion')" ] ||
   fail "columns are $(head -1 out)"
 [ -s err ] && fail "-q wrote to standard error"
 [ "$(all length out)" = "512 640 1000" ] || fail "lengths are $(all length out)"

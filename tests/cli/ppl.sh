@@ -19,7 +19,7 @@ bam-train "${small[@]}" train.tok.zst -o model.h5 || { fail "training failed"; f
 # The table.
 expect 0 quiet model.h5 held.tok.zst
 cp out whole
-[ "$(head -1 out)" = "$(printf 'bin\tfrom\tto\ttokens\twindows\tnll\tnll_se\tperplexity\tbits_per_byte\tbytes\tcontext\tstride\tbos\tdtype\treading\tdevice\tmodel')" ] ||
+[ "$(head -1 out)" = "$(printf 'bin\tfrom\tto\ttokens\twindows\tnll\tnll_se\tperplexity\tbits_per_byte\tbytes\tcontext\tstride\tbos\tseed\tdtype\treading\tdevice\tmodel\tversion')" ] ||
   fail "columns are $(head -1 out)"
 [ "$(wc -l <out)" = 10 ] || fail "expected eight bins and a total, got $(wc -l <out) lines"
 [ -s err ] && fail "-q wrote to standard error"

@@ -27,7 +27,7 @@ quiet --tasks qa_1 --squad "$BAM_SOURCE/tests/data/ruler/squad.json" --lengths 2
 asked=(--tasks "niah_single_1,vt" --lengths "1500,24x" --samples 4 --seed 7)
 expect 0 quiet "${asked[@]}" model.h5
 cp out whole
-[ "$(head -1 out)" = "$(printf 'task\tlength\treal_length\tn\tscore\tscore_se\tsuccesses\tci_low\tci_high\tnulls\tread_tokens\twritten_tokens\tmetric\tsource\thaystack\twords\tessay\tbos\tseed\tdtype\treading\tdevice\tmodel')" ] ||
+[ "$(head -1 out)" = "$(printf 'task\tlength\treal_length\tn\tscore\tscore_se\tsuccesses\tci_low\tci_high\tnulls\tread_tokens\twritten_tokens\tmetric\tsource\thaystack\twords\tessay\tbos\tseed\tdtype\treading\tdevice\tmodel\tversion')" ] ||
   fail "columns are $(head -1 out)"
 [ "$(column task out)" = "niah_single_1 niah_single_1 vt vt" ] || fail "tasks are $(column task out)"
 [ "$(column length out)" = "1500 1536 1500 1536" ] || fail "lengths are $(column length out)"
@@ -53,7 +53,7 @@ grep -q 'bam-ruler: warning: niah_single_1 1500 2 of the 4 are missing, the firs
 expect 1 quiet --merge 1.tsv 1.tsv
 one_line_error '^bam-ruler: niah_single_1 1500 sample 0 is there twice'
 expect 1 quiet --merge whole
-one_line_error '^bam-ruler: whole:1: 23 columns and not'
+one_line_error '^bam-ruler: whole:1: 24 columns and not'
 
 # Going on where it was: rows that are there stay, a torn one goes.
 quiet "${asked[@]}" --append items.tsv model.h5 >appended || fail "--append failed"

@@ -16,9 +16,9 @@ small=(--threads 1 --layers 1 --dim 32 --heads 4 --context 32 --batch-tokens 128
 expect 0 bam-train -q "${small[@]}" a.tok.zst --val a.tok.zst --val-every 2 -o model.h5 --log log.jsonl
 [ ! -s err ] || fail "-q writes to standard error: $(cat err)"
 [ ! -s out ] || fail "something is on standard output"
-contains log.jsonl '^\{"step":1,"loss":[0-9.]+,"lr":0.006,"grad_norm":[0-9.]+,"tokens":128,"tokens_per_s":[0-9.e+]+\}$'
-contains log.jsonl '^\{"step":2,.*,"val_loss":[0-9.]+\}$'
-contains log.jsonl '^\{"step":3,.*,"val_loss":[0-9.]+\}$'
+contains log.jsonl '^\{"step":1,"loss":[0-9.]+,"lr":0.006,"grad_norm":[0-9.]+,"tokens":128,"tokens_per_s":[0-9.e+]+,"seconds":[0-9.e-]+,"seed":"[0-9]+","device":"cpu","version":"[^"]+"\}$'
+contains log.jsonl '^\{"step":2,.*,"val_loss":[0-9.]+,"seconds":'
+contains log.jsonl '^\{"step":3,.*,"val_loss":[0-9.]+,"seconds":'
 if command -v h5dump >/dev/null; then
   h5dump -H model.h5 >header || fail "h5dump refuses the checkpoint"
   for name in params tokenizer optimizer state history provenance token_embedding prior_shape command_line; do

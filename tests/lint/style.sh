@@ -17,7 +17,7 @@ else
 fi
 
 if command -v shellcheck >/dev/null; then
-  scripts=(pipelines/setup pipelines/quickstart pipelines/gcide-text pipelines/report pipelines/paper/cost pipelines/paper/report pipelines/slurm/{job.sbatch,submit,evaluate} tests/run .ci/run man/update tests/*/*.sh)
+  scripts=(pipelines/setup pipelines/quickstart pipelines/gcide-text pipelines/report pipelines/about-quickstart pipelines/paper/cost pipelines/paper/report pipelines/slurm/{job.sbatch,submit,evaluate} tests/run .ci/run man/update tests/*/*.sh)
   shellcheck -x "${scripts[@]}" >"$scratch/shell" || fail "shellcheck: $(head -30 "$scratch/shell")"
 else
   echo "shellcheck is not here: scripts were not checked" >&2

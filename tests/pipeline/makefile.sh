@@ -11,7 +11,7 @@ run_make() { make -C "$BAM_SOURCE/pipelines" --no-print-directory "OUT=$scratch/
   PIECES=300 STEPS=3 LENGTHS=1x,4x,8x SAMPLES=3 PPL=4x MODELS="bam alibi" "$@"; }
 
 expect 0 run_make -n
-for stage in --learn --corpus bam-tokenize bam-train bam-ppl bam-passkey heatmap; do grep -q -- "$stage" out || fail "make -n does not show $stage"; done
+for stage in --learn --corpus bam-tokenize bam-train bam-ppl bam-passkey report; do grep -q -- "$stage" out || fail "make -n does not show $stage"; done
 [ ! -e results ] || fail "make -n made something"
 
 # A training that was stopped goes on.
@@ -31,10 +31,13 @@ grep -q '^bam	512	' results/passkey.tsv || fail "passkey.tsv has no length 512"
 ! grep -q '^bam	128	' results/passkey.tsv || fail "a length that does not hold the prompt was asked"
 [ "$(grep -c '^bam' results/perplexity.tsv)" -ge 4 ] || fail "perplexity.tsv has too few rows: $(cat results/perplexity.tsv)"
 ! grep -qi 'pass *key' results/text.txt || fail "the text names the pass key"
-for plot in bam alibi accuracy perplexity; do
-  grep -q '^</svg>' "results/$plot.svg" || fail "$plot.svg is not whole"
-  ! grep -qiE 'nan|inf[^o]' "results/$plot.svg" || fail "$plot.svg: $(grep -iE 'nan|inf' "results/$plot.svg" | head -3)"
-done
+if command -v gnuplot >/dev/null; then
+  for plot in bam.passkey alibi.passkey accuracy perplexity training; do
+    grep -q '^</svg>' "results/pictures/$plot.svg" || fail "$plot.svg is not whole"
+    ! grep -qiE '[^a-z](nan|inf)[^o]' "results/pictures/$plot.svg" || fail "$plot.svg: $(grep -iE 'nan|inf' "results/pictures/$plot.svg" | head -3)"
+    grep -q "pictures/$plot.svg" results/README.md || fail "README.md does not show $plot"
+  done
+fi
 grep -q '^| alibi |' results/README.md || fail "README.md has no row of alibi: $(head -c 2000 results/README.md)"
 grep -q '^<tr><td>alibi</td>' results/index.html || fail "index.html has no row of alibi: $(grep -m3 '<tr>' results/index.html)"
 [ "$(grep -c '</svg>' results/index.html)" = 4 ] || fail "index.html has $(grep -c '</svg>' results/index.html) pictures"

@@ -244,7 +244,7 @@ TEST_CASE("mcq: BOS, and prompts without text") {
 }
 
 TEST_CASE("mcq: the table, with standard errors as the harness has them") {
-  const McqRun run{"mmlu", "0", "yes", "none", "f32", "0", "cpu", "abc"};
+  const McqRun run{"mmlu", "0", "yes", "none", {"0", "f32", "0", "cpu", "abc", "1"}};
   std::vector<ItemRow> rows;
   const auto add = [&](const std::string& subject, bool right, bool norm) {
     McqAnswer answer{.log_likelihoods = {-1.5, -2},
@@ -262,7 +262,7 @@ TEST_CASE("mcq: the table, with standard errors as the harness has them") {
   io::TableWriter table(sink, io::TableFormat::tsv, mcq_columns(), false);
   write_mcq(table, rows, true);
   // x: sqrt(0.75 0.25 / 3) = 0.25; y: sqrt(1/6 5/6 / 5) = 0.1667; all, pooled over n - 2: sqrt((0.75 + 5/6) / 8 / 10).
-  const std::string run_text = "\t0\tyes\tnone\tf32\t0\tcpu\tabc\t";
+  const std::string run_text = "\t0\tyes\tnone\t0\tf32\t0\tcpu\tabc\t1\t";
   CHECK(sink.bytes() ==
         "mmlu\tx\t4\t3\t0.7500\t0.2500\t0.3006\t0.9544\t0.5000\t0.2887\t1.0000\t0.0000\t1\t0\t0\t40" + run_text +
             "2.000\n" + "mmlu\ty\t6\t1\t0.1667\t0.1667\t0.0301\t0.5635\t1.0000\t0.0000\t1.0000\t0.0000\t5\t0\t0\t60" +

@@ -201,9 +201,9 @@ TEST_CASE("passkey: the table has a row for each place and one for all") {
   }
   io::MemorySink sink;
   io::TableWriter table(sink, io::TableFormat::tsv, passkey_columns(true), false);
-  PasskeyRun run{{.samples = 3, .seed = 7}, "f32", "eps=1e-06", "cpu", "abc", true};
+  PasskeyRun run{{.samples = 3, .seed = 7}, {"7", "f32", "eps=1e-06", "cpu", "abc", "1"}, true};
   write_passkey(table, items, run);
-  const std::string tail = "\tequidistant\t5\t0\tyes\t7\tf32\teps=1e-06\tcpu\tabc\t";
+  const std::string tail = "\tequidistant\t5\t0\tyes\t7\tf32\teps=1e-06\tcpu\tabc\t1\t";
   CHECK(sink.bytes() == "512\t500\t0.0000\t30\t1\t1\t1.0000\t0.2065\t1.0000\t0.200000\t100\t0.2500" + tail + "0.250\n" +
                             "512\t500\t0.5000\t260\t2\t1\t0.5000\t0.0945\t0.9055\t0.200000\t200\t0.2500" + tail +
                             "0.500\n" + "512\t500\tall\t\t3\t2\t0.6667\t0.2077\t0.9385\t0.200000\t300\t0.2500" + tail +
@@ -213,7 +213,7 @@ TEST_CASE("passkey: the table has a row for each place and one for all") {
   io::TableWriter item_table(item_sink, io::TableFormat::tsv, passkey_item_columns(false), false);
   write_passkey_items(item_table, {items[1]}, run);
   CHECK(item_sink.bytes() ==
-        "512\t1\t500\t0.5\t260\t12345\t0\t1\t5\t100\t0.2500\tequidistant\t5\t0\tyes\t7\tf32\teps=1e-06\tcpu\tabc\n");
+        "512\t1\t500\t0.5\t260\t12345\t0\t1\t5\t100\t0.2500\tequidistant\t5\t0\tyes\t7\tf32\teps=1e-06\tcpu\tabc\t1\n");
 }
 
 TEST_CASE("passkey: a dumped prompt holds text and ids") {

@@ -246,11 +246,48 @@ TEST_CASE("perplexity: the table") {
   result.all = bin;
   io::MemorySink sink;
   io::TableWriter table(sink, io::TableFormat::tsv, perplexity_columns(true), true);
-  write_perplexity(table, result, {{{4, 0}, 2}, "yes", "f32", "eps=1e-06", "cpu", "abc", 1.5});
+  write_perplexity(table, result, {{{4, 0}, 2}, "yes", {"3", "f32", "eps=1e-06", "cpu", "abc", "0.1"}, 1.5});
   CHECK(sink.bytes() ==
         "bin\tfrom\tto\ttokens\twindows\tnll\tnll_se\tperplexity\tbits_per_"
-        "byte\tbytes\tcontext\tstride\tbos\tdtype\treading"
-        "\tdevice\tmodel\tseconds\n"
-        "1\t1\t2\t2\t1\t0.693147\t\t2.000000\t0.500000\t4\t4\t\tyes\tf32\teps=1e-06\tcpu\tabc\t1.500\n"
-        "all\t1\t2\t4\t2\t0.693147\t0.000000\t2.000000\t\t\t4\t\tyes\tf32\teps=1e-06\tcpu\tabc\t1.500\n");
+        "byte\tbytes\tcontext\tstride\tbos\tseed\tdtype\treading"
+        "\tdevice\tmodel\tversion\tseconds\n"
+        "1\t1\t2\t2\t1\t0.693147\t\t2.000000\t0.500000\t4\t4\t\tyes\t3\tf32\teps=1e-06\tcpu\tabc\t0.1\t1.500\n"
+        "all\t1\t2\t4\t2\t0.693147\t0.000000\t2.000000\t\t\t4\t\tyes\t3\tf32\teps=1e-06\tcpu\tabc\t0.1\t1.500\n");
+}
+
+TEST_CASE("perplexity: of a bigram model it is that of the bigrams") {
+  // Of the 257 ids behind i, half of the probability has i + 1, the others share the rest.
+  const auto log_p = [](std::size_t i, std::size_t j) { return std::log(j == (i + 1) % 257 ? 0.5 : 0.5 / 256); };
+  TinyModel tiny = bigram_model(log_p);
+  // Large beside the norm's epsilon.
+  std::vector<float> embedding = tiny.get("token_embedding");
+  for (float& each : embedding) each *= 100;
+  tiny.set("token_embedding", embedding);
+  ScratchFolder folder;
+  std::vector<text::Token> ids;
+  for (int k = 0; k < 65; ++k) ids.push_back(static_cast<text::Token>((k * k * 7) % 61));
+  double expected = 0;
+  for (std::size_t k = 0; k + 1 < ids.size(); ++k) {
+    expected -= log_p(static_cast<std::size_t>(ids[k]), static_cast<std::size_t>(ids[k + 1])) / 64;
+  }
+  write_shard(folder / "a.tok.zst", ids);
+  const auto result = evaluate(tiny, folder / "a.tok.zst", {.rule = {.context = 64}, .bin = 16});
+  CHECK(result.all.nll_nats.count() == 64);
+  CHECK(result.all.nll_nats.mean() == Approx(expected).epsilon(1e-6));
+}
+
+TEST_CASE("perplexity: of a model that copies it is 1 from the second time on") {
+  const TinyModel tiny = copying_model();
+  ScratchFolder folder;
+  std::vector<text::Token> ids = {256};
+  for (int period = 0; period < 4; ++period) {
+    for (const char letter : std::string("hcadgbfe")) ids.push_back(letter);
+  }
+  write_shard(folder / "a.tok.zst", ids);
+  // The letter after the first period is the first whose predecessor was there before.
+  const auto result = evaluate(tiny, folder / "a.tok.zst", {.rule = {.context = 32}, .bin = 9});
+  REQUIRE(result.bins.size() == 4);
+  CHECK(result.bins[0].nll_nats.mean() > 1);
+  for (std::size_t bin = 1; bin < 4; ++bin)
+    CHECK(std::exp(result.bins[bin].nll_nats.mean()) == Approx(1).epsilon(1e-6));
 }

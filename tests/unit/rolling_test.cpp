@@ -105,7 +105,7 @@ TEST_CASE("rolling: shares and JSON lines; shards and bad records are refused") 
 }
 
 TEST_CASE("rolling: the table divides sums by sums, with errors by document") {
-  const RollingRun run{64, "f32", "0", "cpu", "abc"};
+  const RollingRun run{64, {"0", "f32", "0", "cpu", "abc", "1"}};
   std::vector<ItemRow> rows;
   const auto add = [&](Index tokens, Index words, Index bytes, double nll) {
     rows.push_back(rolling_item_row({std::ssize(rows), tokens, words, bytes, 1, nll, 0.5}, run, true));
@@ -125,5 +125,5 @@ TEST_CASE("rolling: the table divides sums by sums, with errors by document") {
   const double byte = std::exp(1.2);
   CHECK(sink.bytes() == "2\t30\t12\t60\t2" + text(2.4) + text(8.0 / 30) + text(word) + text(word * 8 / 12) +
                             text(byte) + text(byte * 8 / 60) + text(1.2 / std::numbers::ln2) +
-                            text(8.0 / 60 / std::numbers::ln2) + "\t64\tyes\tf32\t0\tcpu\tabc\t1.000\n");
+                            text(8.0 / 60 / std::numbers::ln2) + "\t64\tyes\t0\tf32\t0\tcpu\tabc\t1\t1.000\n");
 }
