@@ -16,7 +16,9 @@ using namespace bam;
 void check_output(const std::string& path, const train::Request& request) {
   if (path != "-" && train::is_pipe(path)) return;
   cli::require_not_terminal(io::OutputFile(path));
-  if (path == "-" && request.save_every > 0) throw UsageError("--save-every: needs a file, expected -o FILE");
+  if (path != "-") return;
+  if (!request.save_every.at_end_only()) throw UsageError("--save-every: needs a file, expected -o FILE");
+  if (request.keep > 0) throw UsageError("--keep: needs a file, expected -o FILE");
 }
 
 // The model of --init-from is as it is.
@@ -57,10 +59,10 @@ int run(const TrainToolOptions& o, cli::Context& context) {
   request.no_times = o.table.no_times;
   refuse_idle_options(request, context);
   const auto backend = make_backend(context.device, context.threads);
-  if (o.dry_run) return dry_run(o, request, *backend, context, saved.get());
-  check_output(request.output, request);
+  if (o.dry_run) return !context.ranks->is_root() ? 0 : dry_run(o, request, *backend, context, saved.get());
+  if (context.ranks->is_root()) check_output(request.output, request);
   log::info(backend->describe());
-  const bool shows_utilisation = log::level() != log::Level::quiet;
+  const bool shows_utilisation = log::level() > log::Level::quiet;
   const double ceiling = shows_utilisation ? train::measure_matrix_ceiling(*backend, request.products) : 0;
 
   std::optional<cli::Progress> progress;
@@ -84,8 +86,8 @@ int run(const TrainToolOptions& o, cli::Context& context) {
   };
   const train::Outcome outcome =
       train::run_training(request,
-                          {*backend, context.seed, context.version, context.command_line, lasting_options(context),
-                           [&] { return context.stop_requested(); }, report},
+                          {*backend, *context.ranks, context.seed, context.version, context.command_line,
+                           lasting_options(context), [&] { return context.stop_requested(); }, report},
                           saved.get());
   if (progress) {
     progress->clear();
@@ -104,8 +106,10 @@ int main(int argc, char** argv) {
        .examples = {{"bam-train text.tok.zst --val held.tok.zst -o model.h5",
                      "The preset tiny, which shows the paper's result."},
                     {"bam-tokenize text.txt | bam-train - -o - | bam-ppl - held.tok.zst", "All of it in one pipe."},
+                    {"mpirun -n 2 bam-train --preset l12 shards/*.tok.zst -o l12.h5", "On two processes."},
                     {"bam-train --preset l12 --dtype bf16 --dry-run shards/*.tok.zst",
                      "What a larger model would take."}},
-       .on_signal = bam::cli::OnSignal::save},
+       .on_signal = bam::cli::OnSignal::save,
+       .on_ranks = bam::cli::OnRanks::together},
       run, argc, argv);
 }

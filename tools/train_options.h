@@ -18,6 +18,22 @@ inline cli::ValueType<train::Warmup> warmup_type() {
           .format = [](const train::Warmup& w) { return format_real(w.number) + (w.is_percent ? "%" : ""); }};
 }
 
+// "500" steps, or "10m": seconds, minutes or hours.
+inline cli::ValueType<train::SaveEvery> save_every_type() {
+  static const std::vector<std::pair<char, double>> units = {{'s', 1}, {'m', 60}, {'h', 3600}};
+  const auto parse = [](std::string_view text) -> train::SaveEvery {
+    for (const auto& [unit, seconds] : units) {
+      if (!text.ends_with(unit)) continue;
+      return {0, seconds * parse_real(text.substr(0, text.size() - 1), {.low = 0, .high = 1e6, .low_excluded = true})};
+    }
+    return {parse_integer(text, {.low = 1}), 0};
+  };
+  const auto format = [](const train::SaveEvery& every) {
+    return every.seconds > 0 ? format_real(every.seconds) + "s" : std::to_string(every.steps);
+  };
+  return {.metavar = "STEPS|TIME", .parse = parse, .format = format};
+}
+
 // Some of shape, scale, loc, or none.
 inline cli::ValueType<train::PriorTraining> prior_training_type() {
   const auto parse = [](std::string_view text) {
@@ -150,16 +166,22 @@ struct TrainToolOptions {
   void declare_run(cli::OptionTable& options) {
     train::Request& r = request;
     cli::ValueType<std::string> resume_type = cli::path(cli::PathUse::either);
-    resume_type.words = {"auto", "no"};
+    resume_type.words = {"auto", "latest", "no"};
     options.group("Run")
-        .add("save-every", r.save_every, size_or("end"), "STEPS", "Write the checkpoint after so many steps, too.")
-        .add("resume", resume, resume_type, "auto|no|CKPT",
-             "Go on with a checkpoint, whose options hold; auto goes on with an unfinished one of the same options "
-             "under the name of the output.")
+        .add("save-every", r.save_every, cli::or_word(save_every_type(), "end", {}), "STEPS|TIME",
+             "Write the checkpoint after so many steps, or so much time (90s, 10m, 2h), too.")
+        .add("keep", r.keep, cli::or_word(cli::count(), "none", 0), "N",
+             "Keep the last N checkpoints as NAME-STEP.h5, and that of the lowest validation loss as NAME-best.h5.")
+        .add("resume", resume, resume_type, "auto|latest|no|CKPT",
+             "Go on with a checkpoint, whose options hold; latest is the newest of the output that is not damaged; "
+             "auto goes on with an unfinished one of the same options under the name of the output.")
         .add("max-minutes", r.max_minutes, cli::or_word(cli::real(cli::above(0)), "none", 0.0), "N",
              "Save and stop with status 75 after so many minutes.")
         .add("log", r.log, cli::optional(cli::path(cli::PathUse::output), "none"), "FILE",
              "Write a JSON line for each step.")
+        .flag("shard-optimizer", r.shard_optimizer,
+              "With several ranks, each keeps the optimizer's state of some parameters: less memory, more traffic, the "
+              "same result.")
         .flag("dry-run", dry_run, "Write a row about what the training would take, and end.");
   }
 };

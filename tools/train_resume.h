@@ -3,8 +3,10 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "base/log.h"
+#include "train/saver.h"
 #include "train_options.h"
 
 namespace bam {
@@ -46,18 +48,31 @@ inline void adopt(const train::SavedTraining& saved, cli::Context& context) {
 
 using Saved = std::unique_ptr<train::SavedTraining>;
 
+inline bool is_checkpoint(const std::string& path) {
+  std::string beginning(16, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  return io::looks_like_checkpoint(beginning);
+}
+
 // An unfinished training of the same options under the name of the output.
 inline Saved find_unfinished(const std::string& path, const cli::Context& context) {
-  if (!std::filesystem::is_regular_file(path)) return nullptr;
+  // Anything but a checkpoint is replaced like any file.
+  if (!std::filesystem::is_regular_file(path) || !is_checkpoint(path)) return nullptr;
   train::OptionValues before;
   Saved saved;
   try {
-    saved = std::make_unique<train::SavedTraining>(path);
+    saved = train::open_newest(path);
+  } catch (const Error& error) {
+    log::warning(std::string(error.what()) + "; it will be replaced");
+    return nullptr;
+  }
+  try {
     const train::TrainingState state = saved->state();
     if (state.finished()) return nullptr;
     before = state.options;
   } catch (const Error&) {
-    return nullptr;  // not a training: replaced like any file
+    return nullptr;  // a model alone
   }
   for (const auto& [name, value] : before) {
     const cli::Option* option = context.options->find(name);
@@ -71,6 +86,16 @@ inline Saved find_unfinished(const std::string& path, const cli::Context& contex
 inline Saved find_saved(const TrainToolOptions& o, cli::Context& context) {
   if (o.resume == "no") return nullptr;
   if (o.resume == "auto") return find_unfinished(o.output.path, context);
+  if (o.resume == "latest") {
+    if (o.output.path == "-") throw UsageError("--resume latest: needs a file, expected -o FILE");
+    Saved newest = train::open_newest(o.output.path);
+    if (newest == nullptr) {
+      log::info("no checkpoint " + o.output.path + " yet: starting anew");
+    } else {
+      adopt(*newest, context);
+    }
+    return newest;
+  }
   if (o.resume == o.output.path && !std::filesystem::exists(o.resume)) {
     log::info(o.resume + " is not there yet: starting anew");
     return nullptr;

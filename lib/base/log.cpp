@@ -37,15 +37,19 @@ Level level() {
 }
 
 void warning(const std::string& line) {
-  put("warning: " + line);
+  if (current_level != Level::silent) put("warning: " + line);
 }
 
 void info(const std::string& line) {
-  if (current_level != Level::quiet) put(line);
+  if (current_level >= Level::normal) put(line);
 }
 
 void detail(const std::string& line) {
   if (current_level == Level::verbose) put(line);
+}
+
+void answer(const std::string& line) {
+  if (current_level != Level::silent) put(line);
 }
 
 void before_line(std::function<void()> callback) {

@@ -32,6 +32,11 @@ void CommonOptions::declare(OptionTable& table) {
                              "Print the completions for a shell."));
 }
 
+void CommonOptions::declare_ranks(OptionTable& table) {
+  table.group("Ranks").add("ranks", joins_ranks, choice<bool>({{"all", true}, {"one", false}}),
+                           "All processes that mpirun or srun started work together, or each by itself.");
+}
+
 void TableOptions::declare(OptionTable& table) {
   table.group("Table")
       .add("format", format,

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/numbers.h"
+#include "cli/signals.h"
 
 namespace bam::cli {
 namespace {
@@ -29,7 +30,7 @@ Surroundings standard_error() {
   const char* terminal = std::getenv("TERM");
   const bool can_redraw = isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
   Surroundings here;
-  here.kind = log::level() == log::Level::quiet ? Surroundings::Kind::silent
+  here.kind = log::level() <= log::Level::quiet ? Surroundings::Kind::silent
               : can_redraw                      ? Surroundings::Kind::terminal
                                                 : Surroundings::Kind::plain;
   if (here.kind == Surroundings::Kind::terminal) {
@@ -53,14 +54,26 @@ Progress::Progress(ProgressInfo info, Surroundings surroundings)
   if (info_.rate_unit.empty()) info_.rate_unit = info_.unit;
   if (surroundings_.kind == Surroundings::Kind::plain) next_s_ = kFirstPlainLine_s;
   if (surroundings_.kind == Surroundings::Kind::terminal) log::before_line([this] { clear(); });
+  state_.done = info_.start;
+  set_status([this] {
+    const std::lock_guard lock(state_mutex_);
+    return line(state_.done, state_.rate_done, state_.note);
+  });
 }
 
 Progress::~Progress() {
+  set_status({});
   clear();
   if (surroundings_.kind == Surroundings::Kind::terminal) log::before_line({});
 }
 
 void Progress::update(Index done, Index rate_done, std::string_view note) {
+  {
+    const std::lock_guard lock(state_mutex_);
+    state_.done = done;
+    state_.rate_done = rate_done;
+    state_.note = note;
+  }
   if (surroundings_.kind == Surroundings::Kind::silent) return;
   const double now_s = elapsed_s();
   if (now_s < next_s_) return;

@@ -1,5 +1,6 @@
 // How far a long job is. On a terminal one line on standard error, drawn anew at most five times a second and wiped at
-// the end; elsewhere a plain line now and then (first after 10 s, then ever more rarely); with -q nothing.
+// the end; elsewhere a plain line now and then (first after 10 s, then ever more rarely); with -q nothing. The same
+// line answers SIGUSR2.
 //
 //   Progress progress({.total = steps, .unit = "steps", .rate_unit = "tokens"});
 //   progress.update(step, tokens, "loss 3.21");
@@ -9,6 +10,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -53,8 +55,16 @@ class Progress {
  private:
   std::string line(Index done, Index rate_done, std::string_view note) const;
 
+  struct State {
+    Index done = 0;
+    Index rate_done = 0;
+    std::string note;
+  };
+
   ProgressInfo info_;
   Surroundings surroundings_;
+  std::mutex state_mutex_;  // a signal asks for the line from another thread
+  State state_;
   double begin_s_ = 0;
   double next_s_ = 0;
   std::atomic<bool> drawn_{false};  // a log line of another thread wipes

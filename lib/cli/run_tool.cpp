@@ -12,6 +12,7 @@
 #include <new>
 
 #include "base/log.h"
+#include "cli/job.h"
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "cli/version.h"
@@ -33,6 +34,12 @@ int cores_available() {
   return std::max(1, CPU_COUNT_S(sizeof sets, sets));
 }
 
+// Ranks that the launcher did not bind to cores of their own share all there are.
+int fair_threads(int cores, int ranks) {
+  const bool is_bound = cores < sysconf(_SC_NPROCESSORS_ONLN);
+  return is_bound ? cores : std::max(1, cores / ranks);
+}
+
 std::string as_shell_word(std::string_view word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
@@ -47,17 +54,6 @@ std::string as_command_line(const ToolInfo& info, int argc, const char* const* a
   return line;
 }
 
-// Whatever a file name or a library put into the message, it is one line.
-void print_error(const ToolInfo& info, const std::string& message) {
-  std::string line = info.name + ": " + message;
-  for (char& c : line) {
-    const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (is_control) c = c == '\n' || c == '\t' ? ' ' : '?';
-  }
-  line += '\n';
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
 [[noreturn]] void refuse_write(int error) {
   if (error == EPIPE) throw BrokenPipe();
   throw Error(std::string("standard output: cannot write: ") + std::strerror(error));
@@ -65,21 +61,22 @@ void print_error(const ToolInfo& info, const std::string& message) {
 
 // Runs `work`; whatever it throws becomes a line and a status. std::cout throws too: without that, a tool would compute
 // on for a reader that is gone.
-int guarded(const ToolInfo& info, const std::function<int()>& work) {
+int guarded(Job& job, const std::function<int()>& work) {
   try {
     return work();
   } catch (const BrokenPipe& error) {
+    job.fail("", error.status);
     return static_cast<int>(error.status);
   } catch (const Error& error) {
-    print_error(info, error.what());
+    job.fail(error.what(), error.status);
     return static_cast<int>(error.status);
   } catch (const std::ios_base::failure&) {
     const int error = errno;  // of the write that failed a moment ago
-    return guarded(info, [error]() -> int { refuse_write(error); });
+    return guarded(job, [error]() -> int { refuse_write(error); });
   } catch (const std::bad_alloc&) {
-    print_error(info, "out of memory");
+    job.fail("out of memory", ExitStatus::failed);
   } catch (const std::exception& error) {
-    print_error(info, std::string("internal error: ") + error.what());
+    job.fail(std::string("internal error: ") + error.what(), ExitStatus::failed);
   }
   return static_cast<int>(ExitStatus::failed);
 }
@@ -170,18 +167,28 @@ int run_tool(const ToolInfo& info, OptionTable& table, const std::function<int(C
   log::configure(info.name, log::Level::normal);
   CommonOptions common;
   common.declare(table);
-  const int status = guarded(info, [&] {
+  const bool takes_ranks = info.on_ranks == OnRanks::together;
+  if (takes_ranks) common.declare_ranks(table);
+  Job job(info.name, takes_ranks);
+  if (!job.speaks()) log::configure(info.name, log::Level::silent);
+  const int status = guarded(job, [&] {
     table.parse(argc, argv);
     if (act(info, table, common)) return 0;
     refuse_file_conflicts(table);
-    log::configure(info.name, log_level(common));
-    if (info.on_signal == OnSignal::save) catch_stop_signals();
+    if (!common.joins_ranks) job.stay_alone();
+    const log::Level level = log_level(common);
+    log::configure(info.name, job.speaks() ? level : log::Level::silent);
+    watch_signals(info.on_signal == OnSignal::save ? StopSignals::show : StopSignals::end_the_tool);
     Context context = make_context(info, table, common);
     context.command_line = as_command_line(info, argc, argv);
-    return run(context);
+    context.ranks = &job.join();
+    if (common.threads == 0) context.threads = fair_threads(context.threads, context.ranks->on_this_machine());
+    const int done = run(context);
+    job.leave();
+    return done;
   });
   if (status != 0) return status;  // one error, one line
-  return guarded(info, [] {
+  return guarded(job, [] {
     close_standard_output();
     return 0;
   });

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "dist/communicator.h"
 #include "io/atomic_file.h"
 
 namespace bam::cli {
@@ -23,17 +24,23 @@ struct Example {
   std::string says;  // one sentence
 };
 
-// What SIGTERM, SIGINT and SIGUSR1 do to a tool.
+// What SIGTERM, SIGINT and SIGUSR1 do to a tool. SIGUSR2 has it say how far it is, whatever this says.
 //   end   nothing to save: the tool ends as the signal says, at once.
 //   save  the first shows in Context::stop_requested(), a second SIGTERM or SIGINT (after a second or more: timeout(1)
 //         and batch systems send the same signal twice at once) ends the tool. Reads and writes are restarted.
 enum class OnSignal { end, save };
+
+// What several processes of a launcher (mpirun, srun) are to a tool.
+//   each_for_itself  nothing: each does the whole of its own command line
+//   together         ranks of one job (Context::ranks), unless --ranks one says otherwise
+enum class OnRanks { each_for_itself, together };
 
 struct ToolInfo {
   std::string name;
   std::string purpose;  // one line, no full stop
   std::vector<Example> examples{};
   OnSignal on_signal = OnSignal::end;
+  OnRanks on_ranks = OnRanks::each_for_itself;
 };
 
 enum class Shell { none, bash, zsh };
@@ -46,11 +53,13 @@ struct CommonOptions {
   std::uint64_t seed = 0;
   bool quiet = false;
   bool verbose = false;
+  bool joins_ranks = true;
   bool help = false;
   bool version = false;
   bool print_man = false;
   Shell print_completion = Shell::none;
   void declare(OptionTable& table);
+  void declare_ranks(OptionTable& table);  // of tools with OnRanks::together
 };
 
 class Context {
@@ -62,6 +71,7 @@ class Context {
   int threads = 1;  // at least 1
   std::uint64_t seed = 0;
   const OptionTable* options = nullptr;
+  dist::Communicator* ranks = &dist::alone();
 
   // A signal asked to save and stop. Only with OnSignal::save.
   bool stop_requested() const;

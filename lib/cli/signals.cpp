@@ -3,10 +3,16 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <ctime>
+#include <mutex>
 #include <thread>
+#include <vector>
+
+#include "base/log.h"
+#include "base/numbers.h"
 
 namespace bam::cli {
 namespace {
@@ -16,6 +22,22 @@ namespace {
 constexpr long kEcho_s = 1;
 
 std::atomic<bool> stop{false};
+
+std::mutex status_mutex;
+std::function<std::string()>& status_line() {
+  static std::function<std::string()> line;
+  return line;
+}
+
+#ifdef SIGINFO
+constexpr int kStatusSignals[] = {SIGUSR2, SIGINFO};
+#else
+constexpr int kStatusSignals[] = {SIGUSR2};
+#endif
+
+bool asks_for_status(int signal_number) {
+  return std::find(std::begin(kStatusSignals), std::end(kStatusSignals), signal_number) != std::end(kStatusSignals);
+}
 
 long now_s() {
   timespec now{};
@@ -30,14 +52,24 @@ long now_s() {
   _exit(128 + signal_number);  // not reached: the default action of all of them is the end
 }
 
+void answer(long begin_s) {
+  const std::lock_guard lock(status_mutex);
+  log::answer(status_line() ? status_line()() : "running for " + human_seconds(static_cast<double>(now_s() - begin_s)));
+}
+
 // A thread waits for the signals; there is no handler. A handler would run on the stack of whatever code it interrupts,
 // and the matrix products that oneDNN compiles keep data beyond the 128 bytes below the stack pointer that the ABI
 // protects: such a handler overwrote it, and the heap with it.
 void wait_for_signals(const sigset_t& waited_for) {
+  const long begin_s = now_s();
   long first_s = -1;  // when SIGTERM or SIGINT came first
   while (true) {
     int signal_number = 0;
     if (sigwait(&waited_for, &signal_number) != 0) continue;
+    if (asks_for_status(signal_number)) {
+      answer(begin_s);
+      continue;
+    }
     stop = true;
     if (signal_number == SIGUSR1) continue;  // a warning, which batch systems send ahead of SIGTERM
     const long now = now_s();
@@ -56,10 +88,12 @@ void ignore_write_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-void catch_stop_signals() {
+void watch_signals(StopSignals stop_signals) {
   sigset_t waited_for;
   sigemptyset(&waited_for);
-  for (const int signal_number : {SIGTERM, SIGINT, SIGUSR1}) {
+  std::vector<int> numbers(std::begin(kStatusSignals), std::end(kStatusSignals));
+  if (stop_signals == StopSignals::show) numbers.insert(numbers.end(), {SIGTERM, SIGINT, SIGUSR1});
+  for (const int signal_number : numbers) {
     struct sigaction before {};
     sigaction(signal_number, nullptr, &before);
     // A shell starts background jobs with SIGINT ignored, and it stays so.
@@ -71,6 +105,11 @@ void catch_stop_signals() {
 
 bool stop_requested() {
   return stop;
+}
+
+void set_status(std::function<std::string()> line) {
+  const std::lock_guard lock(status_mutex);
+  status_line() = std::move(line);
 }
 
 }  // namespace bam::cli

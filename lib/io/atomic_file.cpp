@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "io/descriptor.h"
+#include "io/second_name.h"
 
 namespace bam::io {
 namespace {
@@ -70,6 +71,11 @@ int open_named(const std::string& folder, std::string& path) {
     fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
   } while (fd < 0 && (errno == EEXIST || errno == EINTR));
   return fd;
+}
+
+// Network file systems report a full disk only here.
+void close_checked(int& fd, const std::string& name) {
+  if (::close(std::exchange(fd, -1)) != 0 && errno != EINTR) throw_errno(name, "cannot write");
 }
 
 // Some file systems cannot sync a folder and say EINVAL; their renames are as durable as they get.
@@ -138,13 +144,11 @@ bool OutputFile::is_terminal() const {
 }
 
 void OutputFile::commit() {
-  if (is_atomic()) {
-    publish();
-  }
-  // Network file systems report a full disk only here.
-  if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) throw_errno(name(), "cannot write");
+  if (is_atomic()) return publish();
+  close_checked(fd_, name());
 }
 
+// The file is closed before the old one is replaced: should the close fail, the old one is still there.
 void OutputFile::publish() {
   if (keeps_mode_ && fchmod(fd_, mode_) != 0) throw_errno(name(), "cannot set permissions");
   if (fsync(fd_) != 0) throw_errno(name(), "cannot write");
@@ -157,6 +161,7 @@ void OutputFile::publish() {
       throw_errno(name(), "cannot name the finished file");
     }
   }
+  close_checked(fd_, name());
   if (::rename(temporary_path_.c_str(), final_path_.c_str()) != 0)
     throw_errno(name(), "cannot rename to the final name");
   temporary_path_.clear();
@@ -167,6 +172,27 @@ void OutputFile::discard() {
   if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
   temporary_path_.clear();
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+void give_second_name(const std::string& from, const std::string& to) {
+  const std::string folder = folder_of(to);
+  const std::string temporary = folder + "/" + random_name();
+  if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+    const bool renamed = ::rename(temporary.c_str(), to.c_str()) == 0;
+    const int error = errno;
+    ::unlink(temporary.c_str());  // still there when the rename failed, or when both were the same file already
+    errno = error;
+    if (!renamed) throw_errno(to, "cannot rename to the final name");
+    sync_folder(folder, to);
+    return;
+  }
+  const Descriptor source = open_for_reading(from);
+  OutputFile copy(to);
+  std::string chunk(std::size_t{1} << 20U, '\0');
+  while (const Index got = read_some(source.get(), chunk, from)) {
+    copy.write({chunk.data(), static_cast<std::size_t>(got)});
+  }
+  copy.commit();
 }
 
 SpoolFile::SpoolFile() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "model/parameter_values.h"
 
 namespace bam {
 namespace {
@@ -95,13 +96,23 @@ ModelConfig read_config(const io::Hdf5Group& root) {
   return config;
 }
 
-void write_parameters(io::Hdf5Group& group, const ParameterSet& set, Backend& backend) {
-  for (std::size_t i = 0; i < set.infos().size(); ++i) {
-    const ParameterInfo& info = set.infos()[i];
-    std::vector<float> values(static_cast<std::size_t>(info.shape.count()));
-    backend.copy_out({values.data(), DType::f32, info.shape}, set[i]);
-    group.write<float>(info.name, dimensions(info.shape), values);
+ParameterValues values_of(const ParameterSet& set, Backend& backend) {
+  return [&set, &backend](std::size_t i) {
+    const Shape& shape = set.infos()[i].shape;
+    std::vector<float> values(static_cast<std::size_t>(shape.count()));
+    backend.copy_out({values.data(), DType::f32, shape}, set[i]);
+    return values;
+  };
+}
+
+void write_parameters(io::Hdf5Group& group, const std::vector<ParameterInfo>& infos, const ParameterValues& values) {
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    group.write<float>(infos[i].name, dimensions(infos[i].shape), std::span<const float>(values(i)));
   }
+}
+
+void write_parameters(io::Hdf5Group& group, const ParameterSet& set, Backend& backend) {
+  write_parameters(group, set.infos(), values_of(set, backend));
 }
 
 void read_parameters(const io::Hdf5Group& group, const ParameterSet& set, Backend& backend) {
@@ -112,6 +123,7 @@ void read_parameters(const io::Hdf5Group& group, const ParameterSet& set, Backen
   }
   for (std::size_t i = 0; i < set.infos().size(); ++i) {
     const ParameterInfo& info = set.infos()[i];
+    if (info.offset == kNotHeld) continue;
     const std::vector<float> values = group.read<float>(info.name, dimensions(info.shape));
     backend.copy_in(set[i], {values.data(), DType::f32, info.shape});
   }

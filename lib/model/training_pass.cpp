@@ -177,7 +177,8 @@ LossSum TrainingPass::forward(const Batch& batch, TensorView logits) {
   return sum;
 }
 
-LossSum TrainingPass::forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients) {
+LossSum TrainingPass::forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients,
+                                       const LayerDone& done) {
   Backend& backend = model_.backend();
   const ModelParameters gradient_views = views_of(gradients, model_.config());
   const Index n = batch.windows * tokens_;
@@ -189,14 +190,22 @@ LossSum TrainingPass::forward_backward(const Batch& batch, double grad_scale, co
   backend.fill_zero(dx);
   backend.rmsnorm_backward({first_rows(x_, n), model_.views().final_norm, first_rows(final_rstd_, n),
                             first_rows(dnorm_, n), dx, norm_gradient(gradient_views.final_norm)});
+  const auto tell = [&](Index layer) {
+    if (done) done(layer);
+  };
+  tell(model_.config().layers);
   const bool reaches_embedding = reaches_bottom(gradients);
   for (Index layer = model_.config().layers - 1; layer >= 0; --layer) {
     backward_feed_forward(layer, gradient_views);
+    tell(layer + 1);
     backward_attention(layer, gradient_views, layer == 0 && !reaches_embedding);
+    tell(layer);
   }
-  if (!reaches_embedding) return sum;
-  backend.embedding_backward({first_rows(ids_, batch_windows_), dx.as({batch_windows_, tokens_, model_.config().dim}),
-                              gradient_views.token_embedding});
+  if (reaches_embedding) {
+    backend.embedding_backward({first_rows(ids_, batch_windows_), dx.as({batch_windows_, tokens_, model_.config().dim}),
+                                gradient_views.token_embedding});
+  }
+  tell(-1);
   return sum;
 }
 

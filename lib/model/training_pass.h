@@ -2,6 +2,7 @@
 // number of windows and tokens; nothing is allocated per step.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "model/batch.h"
@@ -37,7 +38,11 @@ class TrainingPass {
   // Adds the gradient of grad_scale x (sum of the nll) to `gradients` (a ParameterSet of the real type). Of parameters
   // that the set does not hold nothing is computed, and the pass ends where none below is held. With
   // grad_scale = 1 / targets of the whole step, micro-batches of any size add up to the mean over all targets.
-  LossSum forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients);
+  // `done` is told as the pass goes backward: what this batch adds to the gradients of this layer and of all above it
+  // is there (the number of layers means the head; -1, at the end, everything). It may be told the same layer twice.
+  using LayerDone = std::function<void(Index layer)>;
+  LossSum forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients,
+                           const LayerDone& done = {});
 
   // To be called after parameters changed: prior tables depend on them.
   void refresh_tables() { tables_.refresh(); }

@@ -66,18 +66,17 @@ void write_provenance(io::Hdf5Group& root, const Provenance& provenance) {
 
 void save_checkpoint(const std::string& path, const TrainingCheckpoint& checkpoint) {
   io::CheckpointWriter writer(path);
-  Backend& backend = checkpoint.model.backend();
   io::Hdf5File& file = writer.file();
-  write_config(file, checkpoint.model.config());
+  write_config(file, checkpoint.config);
   {
     io::Hdf5Group params = file.create_group("params");
-    write_parameters(params, checkpoint.model.parameters(), backend);
+    write_parameters(params, checkpoint.infos, checkpoint.parameters);
     write_tokenizer(file, checkpoint.tokenizer, checkpoint.tokenizer_files);
     io::Hdf5Group optimizer = file.create_group("optimizer");
     io::Hdf5Group m = optimizer.create_group("m");
     io::Hdf5Group v = optimizer.create_group("v");
-    write_parameters(m, checkpoint.optimizer.m(), backend);
-    write_parameters(v, checkpoint.optimizer.v(), backend);
+    write_parameters(m, checkpoint.infos, checkpoint.m);
+    write_parameters(v, checkpoint.infos, checkpoint.v);
   }
   write_state(file, checkpoint.state);
   write_history(file, checkpoint.state.history);

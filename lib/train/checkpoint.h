@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/checkpoint_model.h"
+#include "model/parameter_values.h"
 #include "train/optimizer.h"
 #include "train/windows.h"
 
@@ -44,11 +45,12 @@ struct Provenance {
 };
 
 struct TrainingCheckpoint {
-  Model& model;
-  const Optimizer& optimizer;
-  const io::ShardHeader& tokenizer;
-  const std::vector<io::TokenizerFile>& tokenizer_files;
-  const TrainingState& state;
+  ModelConfig config;
+  std::vector<ParameterInfo> infos;
+  ParameterValues parameters, m, v;
+  io::ShardHeader tokenizer;
+  std::vector<io::TokenizerFile> tokenizer_files;
+  TrainingState state;
   std::optional<Provenance> provenance;  // left out with --no-times
 };
 
@@ -62,6 +64,7 @@ class SavedTraining {
   explicit SavedTraining(const std::string& path);
 
   const std::string& name() const { return reader_.name(); }
+  const std::string& digest() const { return reader_.digest(); }
   const ModelConfig& config() const { return config_; }
   const StoredTokenizer& tokenizer() const { return tokenizer_; }
 

@@ -1,8 +1,10 @@
 // Optimizer - the moments of all parameters, and the step that changes a model.
 #pragma once
 
+#include "dist/communicator.h"
 #include "kernels/ops/optimizer.h"
 #include "model/model.h"
+#include "model/parameter_values.h"
 
 namespace bam::train {
 
@@ -19,8 +21,11 @@ struct OptimizerSettings {
 
 class Optimizer {
  public:
-  // Moments are zero. `model` outlives the optimizer. Parameters that `trains` leaves out stay as they are.
-  Optimizer(Model& model, const OptimizerSettings& settings, const ParameterFilter& trains = {});
+  // Moments are zero. `model` outlives the optimizer. Parameters that `trains` leaves out stay as they are. With
+  // `shards` each rank keeps the moments of some parameters, and takes their steps for all ranks: the bits are the
+  // same.
+  Optimizer(Model& model, const OptimizerSettings& settings, const ParameterFilter& trains = {},
+            dist::Communicator& ranks = dist::alone(), bool shards = false);
 
   // One step on every trainable parameter; shape, scale and loc of priors go by their own learning rate. Gradients are
   // scaled by min(1, clip / (norm + 1e-6)). Refreshes what the products read. Returns the norm before clipping, over
@@ -28,14 +33,27 @@ class Optimizer {
   double apply(const ParameterSet& gradients, double learning_rate, double prior_learning_rate);
 
   const OptimizerSettings& settings() const { return settings_; }
-  const ParameterSet& m() const { return m_; }
+  const ParameterSet& m() const { return m_; }  // those that this rank keeps
   const ParameterSet& v() const { return v_; }
+
+  // All moments, for rank 0, which asks for all of m and then for all of v; meanwhile the others hand theirs over.
+  ParameterValues all_m() const { return all_of(m_); }
+  ParameterValues all_v() const { return all_of(v_); }
+  void hand_over() const;
+
   Index step() const { return step_; }  // steps made
   void set_step(Index step) { step_ = step; }
 
  private:
+  ParameterValues all_of(const ParameterSet& moments) const;
+  bool is_mine(std::size_t i) const { return owners_.empty() || owners_[i] == ranks_.rank(); }
+  void share_parameters_out();
+
   Model& model_;
   OptimizerSettings settings_;
+  dist::Communicator& ranks_;
+  std::vector<int> owners_;    // of the moments; empty: every rank has all
+  std::vector<bool> trained_;  // by parameter
   ParameterSet m_, v_;
   Index step_ = 0;
 };

@@ -121,6 +121,7 @@ Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, con
   trainer.optimizer.kind = request.optimizer;
   trainer.optimizer.weight_decay = request.weight_decay;
   trainer.optimizer.clip = request.clip;
+  trainer.shards_optimizer = request.shard_optimizer;
   trainer.schedule = {request.schedule, plan.steps, warmup_steps(request.warmup, plan.steps), request.min_lr_fraction};
   trainer.learning_rate = request.lr > 0 ? request.lr : recipe.learning_rate;
   trainer.prior_learning_rate = request.prior_lr.value_or(trainer.learning_rate);
@@ -133,10 +134,12 @@ Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, con
   return plan;
 }
 
-void require_memory(const Plan& plan) {
+void require_memory(const Plan& plan, int processes, int ranks) {
   const double batch_bytes = 16.0 * static_cast<double>(plan.batch_windows) * static_cast<double>(plan.config.context);
-  const double needed =
-      batch_bytes + training_bytes(plan.config, plan.products, plan.trainer.micro_windows, plan.config.context);
+  const double moments = 2.0 * sizeof(float) * static_cast<double>(count_parameters(plan.config));
+  const double kept_elsewhere = plan.trainer.shards_optimizer ? moments * (1 - 1.0 / ranks) : 0;
+  const double each = training_bytes(plan.config, plan.products, plan.trainer.micro_windows, plan.config.context);
+  const double needed = batch_bytes + processes * (each - kept_elsewhere);
   const double available = available_memory_bytes();
   if (needed <= available) return;
   throw Error("training needs " + human_bytes(needed) + " of memory, and " + human_bytes(available) +

@@ -16,6 +16,14 @@ struct Warmup {
   friend bool operator==(const Warmup&, const Warmup&) = default;
 };
 
+// After so many steps, after so many seconds, or at the end only.
+struct SaveEvery {
+  Index steps = 0;
+  double seconds = 0;
+  bool at_end_only() const { return steps == 0 && seconds == 0; }
+  friend bool operator==(const SaveEvery&, const SaveEvery&) = default;
+};
+
 struct PriorTraining {
   bool shape = true;
   bool scale = true;
@@ -54,8 +62,10 @@ struct Request {
   Products products = Products::real;
 
   std::optional<std::string> val{};
-  Index val_every = 0;   // 0 = at the end only
-  Index save_every = 0;  // 0 = at the end only
+  Index val_every = 0;  // 0 = at the end only
+  SaveEvery save_every;
+  Index keep = 0;
+  bool shard_optimizer = false;
   double max_minutes = 0;
   std::optional<std::string> log{};
   bool no_times = false;
@@ -92,8 +102,8 @@ Index planned_context(const Request& request, const ModelConfig* stored);
 // not known.  Throws UsageError and Error: options that exclude each other, sizes that cannot be, epochs of a stream.
 Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, const ModelConfig* stored);
 
-// Throws Error when training would not fit into the memory that is left.
-void require_memory(const Plan& plan);
+// Throws Error when training would not fit into the memory that is left, for `processes` on this machine, of `ranks`.
+void require_memory(const Plan& plan, int processes, int ranks);
 
 // Seeded first values of all parameters, the priors as the plan says.
 void initialise_model(Model& model, const Plan& plan, std::uint64_t seed);

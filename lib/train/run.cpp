@@ -6,8 +6,10 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "train/read_ahead.h"
+#include "train/saver.h"
 #include "train/step_log.h"
 
 namespace bam::train {
@@ -38,6 +40,9 @@ class Run {
   Outcome train();
 
  private:
+  void open_data(const SavedTraining* stored);
+  std::string what_ranks_share(const SavedTraining* stored) const;
+  void plan(const SavedTraining* stored);
   void begin_model(const SavedTraining* resumed, const SavedTraining* initial);
   void resume(const SavedTraining& saved);
   void open_validation();
@@ -50,20 +55,33 @@ class Run {
   void log_step();
   bool stop_requested() const;
   bool time_is_up() const;
+  struct Orders {
+    bool stop = false;
+    bool save = false;
+  };
+  Orders agree();
+  bool save_due();
+  TrainingCheckpoint checkpoint() const;
   void save();
+  void save_aside();
 
   const Request& request_;
   const Surroundings& surroundings_;
+  dist::Communicator& ranks_;
   Clock::time_point begin_ = Clock::now();
   std::string started_ = utc_now();
   Plan plan_;
-  std::shared_ptr<WindowSource> source_;
-  std::optional<ReadAhead> reading_;  // from its beginning on the source is in its hands
+  std::shared_ptr<WindowSource> source_;  // of rank 0; the others have null
+  std::optional<ReadAhead> reading_;      // from its beginning on the source is in its hands
+  Index vocab_ = 0, windows_per_epoch_ = 0;
   std::optional<Model> model_;
   std::optional<Trainer> trainer_;
   std::optional<TokenFiles> val_tokens_;
   std::optional<ValidationWindows> val_windows_;
   std::optional<StepLog> log_;
+  Saver saver_;
+  Clock::time_point saved_ = begin_;
+  bool save_is_due_ = false;
   TrainingState state_;
   std::vector<std::string> digests_;  // of the data read for the steps made
   double step_s_ = 0;                 // of the last step
@@ -71,21 +89,49 @@ class Run {
 };
 
 Run::Run(const Request& request, const Surroundings& surroundings, const SavedTraining* resumed)
-    : request_(request), surroundings_(surroundings) {
+    : request_(request), surroundings_(surroundings), ranks_(surroundings.ranks), saver_(request.output, request.keep) {
   std::optional<SavedTraining> initial;
-  if (request.init_from && resumed == nullptr) initial.emplace(*request.init_from);
-  const SavedTraining* stored = resumed != nullptr ? resumed : initial ? &*initial : nullptr;
+  const SavedTraining* stored = resumed;
+  together(ranks_, [&] {
+    if (request.init_from && resumed == nullptr) stored = &initial.emplace(*request.init_from);
+    open_data(stored);
+  });
+  require_same(ranks_, what_ranks_share(stored), "the options and the checkpoint to begin with");
+  const double facts[] = {static_cast<double>(vocab_), static_cast<double>(windows_per_epoch_)};
+  const std::vector<double> all = ranks_.gather_all(facts);
+  vocab_ = static_cast<Index>(all[0]);
+  windows_per_epoch_ = static_cast<Index>(all[1]);
+  // Apart, because what one rank takes is missing where another looks how much memory is left.
+  together(ranks_, [&] { plan(stored); });
+  together(ranks_, [&] { begin_model(resumed, initial ? &*initial : nullptr); });
+}
+
+// What decides which messages the ranks exchange, and what they mean.
+std::string Run::what_ranks_share(const SavedTraining* stored) const {
+  std::string text = stored != nullptr ? stored->digest() : "";
+  for (const auto& [name, value] : surroundings_.options) text.append(" --").append(name).append(" ").append(value);
+  text.append(request_.val ? " validates every " : " never validates ").append(std::to_string(request_.val_every));
+  return text.append(request_.shard_optimizer ? " in shards" : " as a whole");
+}
+
+void Run::open_data(const SavedTraining* stored) {
+  if (!ranks_.is_root()) return;
   const ModelConfig* config = stored != nullptr ? &stored->config() : nullptr;
-  source_ = open_windows(request, planned_context(request, config), surroundings.seed);
+  source_ = open_windows(request_, planned_context(request_, config), surroundings_.seed);
   if (stored != nullptr) stored->require_tokenizer(source_->header(), source_->name());
-  plan_ = make_plan(request, source_->header().vocab_size, source_->windows_per_epoch(), config);
-  require_memory(plan_);
-  open_validation();
-  begin_model(resumed, initial ? &*initial : nullptr);
-  digests_ = source_->digests();
-  reading_.emplace(source_, plan_.batch_windows, plan_.steps - state_.step,
-                   Targets{source_->header().bos_id, request.border_targets});
-  if (request.log) log_.emplace(*request.log, state_.step);
+  vocab_ = source_->header().vocab_size;
+  windows_per_epoch_ = source_->windows_per_epoch();
+}
+
+void Run::plan(const SavedTraining* stored) {
+  if (ranks_.size() > 1 && surroundings_.backend.name() == "cuda") {
+    throw Error("--device: several ranks on GPUs are not there yet, expected --device cpu");
+  }
+  plan_ = make_plan(request_, vocab_, windows_per_epoch_, stored != nullptr ? &stored->config() : nullptr);
+  const Index most_windows = (plan_.batch_windows + ranks_.size() - 1) / ranks_.size();
+  plan_.trainer.micro_windows = std::min(plan_.trainer.micro_windows, most_windows);
+  require_memory(plan_, ranks_.on_this_machine(), ranks_.size());
+  if (ranks_.is_root()) open_validation();
 }
 
 void Run::begin_model(const SavedTraining* resumed, const SavedTraining* initial) {
@@ -95,17 +141,24 @@ void Run::begin_model(const SavedTraining* resumed, const SavedTraining* initial
   } else if (resumed == nullptr) {
     initialise_model(*model_, plan_, surroundings_.seed);
   }
-  trainer_.emplace(*model_, plan_.trainer);
+  trainer_.emplace(*model_, plan_.trainer, ranks_);
   state_.steps = plan_.steps;
-  state_.order = source_->order();
-  state_.fingerprint = source_->fingerprint();
+  if (source_) {
+    state_.order = source_->order();
+    state_.fingerprint = source_->fingerprint();
+  }
   if (resumed != nullptr) resume(*resumed);
   state_.options = surroundings_.options;
+  if (!ranks_.is_root()) return;
+  digests_ = source_->digests();
+  reading_.emplace(source_, plan_.batch_windows, plan_.steps - state_.step,
+                   Targets{source_->header().bos_id, request_.border_targets});
+  if (request_.log) log_.emplace(*request_.log, state_.step);
 }
 
 void Run::resume(const SavedTraining& saved) {
   const TrainingState before = saved.state();
-  if (before.order != source_->order()) {
+  if (source_ && before.order != source_->order()) {
     throw Error(saved.name() + ": began with --order " + std::string(name_in(order_names(), before.order)) +
                 ", expected the same");
   }
@@ -121,7 +174,7 @@ void Run::resume(const SavedTraining& saved) {
   saved.load_parameters(*model_);
   saved.load_optimizer(trainer_->optimizer(), surroundings_.backend);
   trainer_->refresh();
-  source_->resume(before.windows, before.fingerprint);
+  if (source_) source_->resume(before.windows, before.fingerprint);
   state_ = before;
   state_.steps = plan_.steps;
   log::info("going on after step " + std::to_string(state_.step) + " of " + saved.name());
@@ -141,19 +194,23 @@ void Run::open_validation() {
 Run::Made Run::make_step() {
   const auto begin = Clock::now();
   const Index context = plan_.config.context;
-  std::optional<ReadBatch> read = reading_->next([&] { return stop_requested(); });
-  if (!read) return Made::given_up;
-  const Batch& batch = read->batch;
-  const Index windows = batch.windows;
+  std::optional<ReadBatch> read;
+  Batch given_up{.windows = -1};
+  if (reading_) read = reading_->next([&] { return stop_requested(); });
+  const Share share = share_out(ranks_, read ? read->batch : given_up);
+  const Index windows = share.windows;
+  if (windows < 0) return Made::given_up;
   if (windows == 0) return Made::no_data;
-  const std::optional<StepResult> made = trainer_->step(batch, [&] { return stop_requested(); });
+  const std::optional<StepResult> made = trainer_->step(share.own, [&] { return stop_requested(); });
   if (!made) return Made::given_up;
   const StepResult& result = *made;
   state_.step += 1;
   state_.tokens_seen += windows * context;
-  state_.windows = read->consumed;
-  state_.fingerprint = std::move(read->fingerprint);
-  digests_ = std::move(read->digests);
+  if (read) {
+    state_.windows = read->consumed;
+    state_.fingerprint = std::move(read->fingerprint);
+    digests_ = std::move(read->digests);
+  }
   run_tokens_ += windows * context;
   History& history = state_.history;
   history.tokens.push_back(state_.tokens_seen);
@@ -166,20 +223,21 @@ Run::Made Run::make_step() {
 }
 
 void Run::end_of_stream() {
-  log::warning(source_->name() + ": the stream ended after " + std::to_string(state_.step) + " of " +
-               std::to_string(state_.steps) + " steps, and so does the training");
+  if (source_)
+    log::warning(source_->name() + ": the stream ended after " + std::to_string(state_.step) + " of " +
+                 std::to_string(state_.steps) + " steps, and so does the training");
   state_.steps = state_.step;
 }
 
 bool Run::validation_due() const {
-  if (!val_windows_ || state_.step == 0) return false;
+  if (!request_.val || state_.step == 0) return false;
   const History& history = state_.history;
   if (!history.val_step.empty() && history.val_step.back() == state_.step) return false;
   return state_.finished() || (request_.val_every > 0 && state_.step % request_.val_every == 0);
 }
 
 void Run::validate() {
-  const LossSum sum = trainer_->evaluate(*val_windows_);
+  const LossSum sum = trainer_->evaluate_shared(val_windows_ ? &*val_windows_ : nullptr);
   History& history = state_.history;
   history.val_step.push_back(state_.step);
   history.val_targets.push_back(sum.targets);
@@ -225,7 +283,26 @@ bool Run::time_is_up() const {
   return stop_requested() || (request_.max_minutes > 0 && seconds_since(begin_) >= request_.max_minutes * 60);
 }
 
-void Run::save() {
+// After a step: any rank may have been signalled, rank 0 knows when to save.
+Run::Orders Run::agree() {
+  const double own[] = {time_is_up() ? 1.0 : 0.0, ranks_.is_root() && save_due() ? 1.0 : 0.0};
+  const std::vector<double> all = ranks_.gather_all(own);
+  Orders orders;
+  for (std::size_t i = 0; i < all.size(); i += 2) orders.stop |= all[i] != 0;
+  orders.save = all[1] != 0;
+  return orders;
+}
+
+// While the last checkpoint is still being written the next one waits, and the training does not.
+bool Run::save_due() {
+  const SaveEvery& every = request_.save_every;
+  if (every.steps > 0 && state_.step % every.steps == 0) save_is_due_ = true;
+  if (every.seconds > 0 && seconds_since(saved_) >= every.seconds) save_is_due_ = true;
+  const bool writing = saver_.is_writing();
+  return save_is_due_ && !writing;
+}
+
+TrainingCheckpoint Run::checkpoint() const {
   std::optional<Provenance> provenance;
   if (!request_.no_times) {
     provenance = {.command_line = surroundings_.command_line,
@@ -237,8 +314,36 @@ void Run::save() {
                   .written = utc_now(),
                   .wall_s = seconds_since(begin_)};
   }
-  save_checkpoint(request_.output, {*model_, trainer_->optimizer(), source_->header(), source_->tokenizer_files(),
-                                    state_, std::move(provenance)});
+  Backend& backend = surroundings_.backend;
+  const Optimizer& optimizer = trainer_->optimizer();
+  return {.config = plan_.config,
+          .infos = model_->parameters().infos(),
+          .parameters = values_of(model_->parameters(), backend),
+          .m = optimizer.all_m(),
+          .v = optimizer.all_v(),
+          .tokenizer = source_->header(),
+          .tokenizer_files = source_->tokenizer_files(),
+          .state = state_,
+          .provenance = std::move(provenance)};
+}
+
+// Rank 0 writes; the others give it the moments that they keep.
+void Run::save() {
+  if (!ranks_.is_root()) return trainer_->optimizer().hand_over();
+  saver_.write(checkpoint());
+}
+
+void Run::save_aside() {
+  if (!ranks_.is_root()) return trainer_->optimizer().hand_over();
+  const double copy_bytes = 3.0 * sizeof(float) * static_cast<double>(count_parameters(plan_.config));
+  if (copy_bytes < available_memory_bytes()) {
+    saver_.write_aside(checkpoint());
+  } else {
+    log::detail("no memory for a copy: the training waits for the checkpoint");
+    save();
+  }
+  saved_ = Clock::now();
+  save_is_due_ = false;
 }
 
 Outcome Run::stop() {
@@ -259,8 +364,9 @@ Outcome Run::train() {
     if (validation_due()) validate();
     log_step();
     if (state_.finished()) break;
-    if (time_is_up()) return stop();
-    if (request_.save_every > 0 && state_.step % request_.save_every == 0) save();
+    const Orders orders = agree();
+    if (orders.stop) return stop();
+    if (orders.save) save_aside();
   }
   if (validation_due()) validate();
   log::detail("waited for data: " + format_real(reading_->waited_s()) + " of " + format_real(seconds_since(begin_)) +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 
@@ -18,11 +19,13 @@ double training_bytes(const ModelConfig& config, Products products, Index micro_
          training_pass_bytes(config, products, micro_windows, context);
 }
 
-Trainer::Trainer(Model& model, const TrainerSettings& settings)
+Trainer::Trainer(Model& model, const TrainerSettings& settings, dist::Communicator& ranks)
     : model_(model),
       settings_(settings),
-      optimizer_(model, settings.optimizer, settings.trains),
+      ranks_(ranks),
+      optimizer_(model, settings.optimizer, settings.trains, ranks, settings.shards_optimizer),
       gradients_(model.backend(), model.config(), model.real(), settings.trains),
+      gradient_sum_(ranks, gradients_),
       pass_(model, settings.micro_windows, model.config().context) {
   refresh();
 }
@@ -38,16 +41,18 @@ StepResult Trainer::step(const Batch& batch) {
 
 std::optional<StepResult> Trainer::step(const Batch& batch, const std::function<bool()>& give_up) {
   StepResult result;
-  result.targets = count_targets(batch);
+  const Totals totals = totals_of(batch);
+  result.targets = totals.targets;
   const double grad_scale = result.targets > 0 ? 1.0 / static_cast<double>(result.targets) : 0.0;
   model_.backend().fill_zero(gradients_.all());
   double nll_nats = 0;
-  for (Index first = 0; first < batch.windows; first += settings_.micro_windows) {
-    if (first > 0 && give_up()) return std::nullopt;
-    const Index windows = std::min(settings_.micro_windows, batch.windows - first);
-    nll_nats += pass_.forward_backward(slice(batch, first, windows), grad_scale, gradients_).nll_nats;
+  for (Index round = 0; round < totals.rounds; ++round) {
+    if (round > 0 && on_any(ranks_, give_up())) return std::nullopt;
+    nll_nats += forward_backward(batch, round, grad_scale, round + 1 == totals.rounds);
   }
-  result.loss = nll_nats * grad_scale;
+  gradient_sum_.finish();
+  const std::vector<double> all_nll = ranks_.gather_all({&nll_nats, 1});
+  result.loss = std::accumulate(all_nll.begin(), all_nll.end(), 0.0) * grad_scale;
   const Index step = optimizer_.step();
   if (!std::isfinite(result.loss)) {
     throw Error("training: the loss is not finite at step " + std::to_string(step + 1) +
@@ -56,8 +61,55 @@ std::optional<StepResult> Trainer::step(const Batch& batch, const std::function<
   const double factor = schedule_factor(settings_.schedule, step);
   result.learning_rate = settings_.learning_rate * factor;
   result.gradient_norm = optimizer_.apply(gradients_, result.learning_rate, settings_.prior_learning_rate * factor);
+  last_norm_ = result.gradient_norm;
   pass_.refresh_tables();
   return result;
+}
+
+// What the ranks have to agree on before a step. The last norm comes along: gradients are the same bits on all ranks,
+// or their models would drift apart unseen.
+Trainer::Totals Trainer::totals_of(const Batch& batch) {
+  const Index rounds = (batch.windows + settings_.micro_windows - 1) / settings_.micro_windows;
+  const double own[] = {static_cast<double>(count_targets(batch)), static_cast<double>(rounds), last_norm_};
+  const std::vector<double> all = ranks_.gather_all(own);
+  Totals totals;
+  for (std::size_t i = 0; i < all.size(); i += 3) {
+    totals.targets += static_cast<Index>(all[i]);
+    totals.rounds = std::max(totals.rounds, static_cast<Index>(all[i + 1]));
+    if (all[i + 2] != all[2])
+      throw Error("training: the ranks have summed different gradients, expected the same bits");
+  }
+  return totals;
+}
+
+// The nll of one micro-batch, which a rank may not have. In the last round of all ranks gradients are final layer by
+// layer, and their sums begin.
+double Trainer::forward_backward(const Batch& batch, Index round, double grad_scale, bool is_last) {
+  TrainingPass::LayerDone done;
+  if (is_last) {
+    gradient_sum_.begin();
+    done = [this](Index layer) { gradient_sum_.layer_done(layer); };
+  }
+  const Index first = round * settings_.micro_windows;
+  const Index windows = std::min(settings_.micro_windows, batch.windows - first);
+  if (windows <= 0) return 0;
+  return pass_.forward_backward(slice(batch, first, windows), grad_scale, gradients_, done).nll_nats;
+}
+
+LossSum Trainer::evaluate_shared(const ValidationWindows* windows) {
+  const double own = windows != nullptr ? static_cast<double>(windows->windows()) : 0;
+  const auto count = static_cast<Index>(ranks_.gather_all({&own, 1}).front());
+  LossSum total;
+  // A micro-batch for each rank at a time, and the sum in the order in which one rank would add them up.
+  const Index at_once = settings_.micro_windows * ranks_.size();
+  for (Index first = 0; first < count; first += at_once) {
+    const Index here = std::min(at_once, count - first);
+    const LossSum part = evaluate(share_out(ranks_, windows != nullptr ? windows->batch(first, here) : Batch{}).own);
+    const double numbers[] = {part.nll_nats, static_cast<double>(part.targets)};
+    const std::vector<double> all = ranks_.gather_all(numbers);
+    for (std::size_t i = 0; i < all.size(); i += 2) total += {all[i], static_cast<Index>(all[i + 1])};
+  }
+  return total;
 }
 
 LossSum Trainer::evaluate(const ValidationWindows& windows) {

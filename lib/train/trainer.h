@@ -6,6 +6,7 @@
 
 #include "model/training_pass.h"
 #include "train/optimizer.h"
+#include "train/ranks.h"
 #include "train/schedule.h"
 #include "train/windows.h"
 
@@ -25,6 +26,7 @@ struct TrainerSettings {
   double prior_learning_rate = 1e-3;  // likewise, of shape, scale and loc
   Index micro_windows = 1;            // windows that pass forward and backward at a time
   ParameterFilter trains{};           // what learns, of what is trainable; empty: all
+  bool shards_optimizer = false;      // each rank keeps the moments of some parameters
 };
 
 // Windows of `context` tokens at a time: enough for matrix products to run at speed, and a function of sizes alone, so
@@ -36,17 +38,21 @@ double training_bytes(const ModelConfig& config, Products products, Index micro_
 
 class Trainer {
  public:
-  // `model` outlives the trainer; its configuration's context is the length of the windows.
-  Trainer(Model& model, const TrainerSettings& settings);
+  // `model` outlives the trainer; its configuration's context is the length of the windows. All ranks call step() and
+  // evaluate_shared() together, and have the same parameters and results.
+  Trainer(Model& model, const TrainerSettings& settings, dist::Communicator& ranks = dist::alone());
 
   // The loss is the mean over all targets of the batch, and so are the gradients, however the batch is cut. Throws
   // Error when loss or gradients are not finite; then the model has not changed. `give_up` is asked between
-  // micro-batches: where it says yes there is no result, and the model is as it was.
+  // micro-batches: where it says yes, on any rank, there is no result, and the model is as it was. The batch is this
+  // rank's share.
   StepResult step(const Batch& batch);
   std::optional<StepResult> step(const Batch& batch, const std::function<bool()>& give_up);
 
   // Sum over all targets.
   LossSum evaluate(const ValidationWindows& windows);
+  // The same, by all ranks: rank 0 has the windows, the others null.
+  LossSum evaluate_shared(const ValidationWindows* windows);
   LossSum evaluate(const Batch& batch);
 
   Optimizer& optimizer() { return optimizer_; }
@@ -57,10 +63,20 @@ class Trainer {
   void refresh();
 
  private:
+  struct Totals {
+    Index targets = 0;
+    Index rounds = 0;  // micro-batches of the rank that has most
+  };
+  Totals totals_of(const Batch& batch);
+  double forward_backward(const Batch& batch, Index round, double grad_scale, bool is_last);
+
   Model& model_;
   TrainerSettings settings_;
+  dist::Communicator& ranks_;
   Optimizer optimizer_;
   ParameterSet gradients_;
+  GradientSum gradient_sum_;
+  double last_norm_ = 0;
   TrainingPass pass_;
 };
 

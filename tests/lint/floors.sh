@@ -3,7 +3,7 @@
 # shellcheck source=tests/support/shell.sh
 . "$(dirname "$0")/../support/shell.sh"
 
-order="tools train eval model prior text io kernels base"
+order="tools train eval model prior text io dist kernels base"
 kernels_users="kernels/registry.cpp tests/bench"
 
 # box_of FILE - the box a source belongs to.
@@ -34,7 +34,7 @@ lint_tree() {
   local root=$1 file from to
   (
     cd "$root" || exit 1
-    grep -rnoE '^#include "(base|kernels|io|text|prior|model|eval|train|cli)/' --include='*.h' --include='*.cpp' lib kernels tools |
+    grep -rnoE '^#include "(base|kernels|dist|io|text|prior|model|eval|train|cli)/' --include='*.h' --include='*.cpp' lib kernels tools |
       while IFS=: read -r file line include; do
         from=$(box_of "$file")
         to=${include#\#include \"}
@@ -43,6 +43,7 @@ lint_tree() {
     grep -rnE '#include "kernels/(ref|cpu|cuda)/' --include='*.h' --include='*.cpp' lib tools kernels tests |
       grep -vE "^(kernels/(ref|cpu|cuda)/|${kernels_users// /|})" | grep -vE '^tests/' | sed 's/$/  (a backend is not included from outside)/'
     grep -rlE '#include <(hdf5|H5|zstd)' --include='*.h' --include='*.cpp' lib kernels tools | grep -vE '^lib/io/' | sed 's/$/: HDF5 and zstd belong to lib\/io/'
+    grep -rlE '#include <mpi' --include='*.h' --include='*.cpp' lib kernels tools | grep -vE '^lib/dist/mpi/' | sed 's/$/: MPI belongs to lib\/dist\/mpi/'
     grep -rlE '#include <boost/' --include='*.h' --include='*.cpp' lib kernels tools | grep -vE '^lib/cli/' | sed 's/$/: Boost belongs to lib\/cli/'
     grep -rnE 'std::cout|[^_:.a-z]exit\(' --include='*.h' --include='*.cpp' lib kernels | grep -vE '^lib/cli/' | grep -vE '//.*exit\(' | sed 's/$/  (standard output and exit belong to lib\/cli and tools)/'
     grep -rnE '^#\s*if.*(CUDA|BAM_CPU|BAM_REF|HAVE_)' --include='*.h' --include='*.cpp' lib tools kernels | grep -vE '^kernels/(registry|cuda/)' | sed 's/$/  (no #if about backends)/'
@@ -68,6 +69,9 @@ plant lib/eval/planted.cpp '#include "train/trainer.h"'
 plant lib/io/shard.cpp '#include "cli/options.h"'
 plant lib/model/model.cpp '#include "kernels/cpu/cpu_backend.h"'
 plant lib/model/model.cpp '#include <hdf5.h>'
+plant lib/train/run.cpp '#include <mpi.h>'
+plant lib/io/shard.cpp '#include "train/ranks.h"'
+plant lib/dist/lifeline.cpp '#include "io/stream.h"'
 plant tools/bam_train.cpp '#include <boost/program_options.hpp>'
 plant lib/train/planted.cpp 'void f() { std::cout << 1; }'
 plant lib/model/model.cpp '#if BAM_CUDA'

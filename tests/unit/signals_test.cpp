@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <string>
 #include <thread>
 
 #include "support/catch.h"
@@ -28,8 +30,8 @@ bool becomes_true(bool (*condition)()) {
 
 // Generated kernels keep data below the stack pointer where a signal handler would overwrite it.
 TEST_CASE("signals: a stop signal interrupts no computing thread") {
-  cli::catch_stop_signals();
-  for (const int signal_number : {SIGTERM, SIGINT, SIGUSR1}) {
+  cli::watch_signals(cli::StopSignals::show);
+  for (const int signal_number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) {
     CAPTURE(signal_number);
     CHECK(is_blocked(signal_number));
     bool blocked_in_worker = false;
@@ -37,6 +39,15 @@ TEST_CASE("signals: a stop signal interrupts no computing thread") {
     CHECK(blocked_in_worker);
   }
   CHECK_FALSE(cli::stop_requested());
+  static std::atomic<bool> asked{false};
+  cli::set_status([] {
+    asked = true;
+    return std::string("half of it");
+  });
+  kill(getpid(), SIGUSR2);
+  CHECK(becomes_true([] { return asked.load(); }));
+  CHECK_FALSE(cli::stop_requested());
+  cli::set_status({});
   kill(getpid(), SIGUSR1);
   CHECK(becomes_true(cli::stop_requested));
 }

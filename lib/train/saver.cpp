@@ -1,0 +1,141 @@
+#include "train/saver.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "io/second_name.h"
+
+namespace bam::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string beside(const std::string& output, const std::string& mark) {
+  const fs::path path(output);
+  return (path.parent_path() / (path.stem().string() + "-" + mark + path.extension().string())).string();
+}
+
+// The step in the name of a kept checkpoint, or -1.
+Index step_in(const std::string& name, const fs::path& output) {
+  const std::string front = output.stem().string() + "-";
+  const std::string back = output.extension().string();
+  if (name.size() <= front.size() + back.size() || !name.starts_with(front) || !name.ends_with(back)) return -1;
+  const char* first = name.data() + front.size();
+  const char* last = name.data() + name.size() - back.size();
+  Index step = -1;
+  const auto [end, error] = std::from_chars(first, last, step);
+  const bool is_whole = error == std::errc() && end == last && step >= 0;
+  return is_whole && kept_name(output.filename().string(), step) == name ? step : -1;
+}
+
+std::vector<Index> kept_steps(const std::string& output) {
+  std::vector<Index> steps;
+  const fs::path path(output);
+  std::error_code error;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const Index step = step_in(entry->path().filename().string(), path);
+    if (step >= 0) steps.push_back(step);
+  }
+  std::ranges::sort(steps, std::greater<>());
+  return steps;
+}
+
+bool is_best(const TrainingState& state) {
+  const History& history = state.history;
+  if (history.val_step.empty() || history.val_step.back() != state.step) return false;
+  return history.val_loss.back() <= *std::ranges::min_element(history.val_loss);
+}
+
+// Gives the newest checkpoint its other names, and takes away those that are no longer kept. Later steps are those of a
+// training that this one has replaced.
+void keep_checkpoint(const std::string& output, Index count, const TrainingState& state) {
+  if (count == 0) return;
+  io::give_second_name(output, kept_name(output, state.step));
+  if (is_best(state)) io::give_second_name(output, best_name(output));
+  Index earlier = 0;
+  for (const Index step : kept_steps(output)) {
+    if (step <= state.step && ++earlier <= count) continue;
+    std::error_code gone;
+    fs::remove(kept_name(output, step), gone);
+  }
+}
+
+void write_and_keep(const std::string& output, Index keep, const TrainingCheckpoint& checkpoint) {
+  save_checkpoint(output, checkpoint);
+  keep_checkpoint(output, keep, checkpoint.state);
+}
+
+// A copy of all values, which is handed out once.
+ParameterValues frozen(const ParameterValues& live, std::size_t count) {
+  auto copy = std::make_shared<std::vector<std::vector<float>>>();
+  for (std::size_t i = 0; i < count; ++i) copy->push_back(live(i));
+  return [copy](std::size_t i) { return std::move((*copy)[i]); };
+}
+
+}  // namespace
+
+std::string kept_name(const std::string& output, Index step) {
+  return beside(output, std::to_string(step));
+}
+
+std::string best_name(const std::string& output) {
+  return beside(output, "best");
+}
+
+std::vector<std::string> kept_checkpoints(const std::string& output) {
+  std::vector<std::string> names;
+  for (const Index step : kept_steps(output)) names.push_back(kept_name(output, step));
+  return names;
+}
+
+Saver::~Saver() {
+  if (writing_.valid()) writing_.wait();
+}
+
+bool Saver::is_writing() {
+  if (!writing_.valid()) return false;
+  if (writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return true;
+  writing_.get();
+  return false;
+}
+
+void Saver::write_aside(const TrainingCheckpoint& checkpoint) {
+  TrainingCheckpoint copy = checkpoint;
+  const std::size_t count = checkpoint.infos.size();
+  copy.parameters = frozen(checkpoint.parameters, count);
+  copy.m = frozen(checkpoint.m, count);
+  copy.v = frozen(checkpoint.v, count);
+  writing_ = std::async(std::launch::async, [output = output_, keep = keep_, copy = std::move(copy)] {
+    write_and_keep(output, keep, copy);
+  });
+}
+
+void Saver::write(const TrainingCheckpoint& checkpoint) {
+  if (writing_.valid()) writing_.get();
+  write_and_keep(output_, keep_, checkpoint);
+}
+
+std::unique_ptr<SavedTraining> open_newest(const std::string& output) {
+  std::vector<std::string> names = kept_checkpoints(output);
+  std::error_code error;
+  if (fs::exists(output, error)) names.insert(names.begin(), output);
+  std::string damage;
+  for (const std::string& name : names) {
+    // Another name of the file that was tried a moment ago.
+    if (name != output && fs::equivalent(name, output, error)) continue;
+    if (!damage.empty()) log::warning(damage + "; going back to " + name);
+    try {
+      return std::make_unique<SavedTraining>(name);
+    } catch (const Error& failure) {
+      damage = failure.what();
+    }
+  }
+  if (!damage.empty()) throw Error(damage);
+  return nullptr;
+}
+
+}  // namespace bam::train

@@ -1,0 +1,46 @@
+// Saver - the checkpoints of one training: written aside while the training goes on, and some of them kept.
+#pragma once
+
+#include <future>
+
+#include "train/checkpoint.h"
+
+namespace bam::train {
+
+// The newest checkpoint has the name of the output. Of FOLDER/NAME.h5, FOLDER/NAME-STEP.h5 are those kept, and
+// FOLDER/NAME-best.h5 is the one with the lowest validation loss: further names of the same files, which take space
+// only once the newest has become another.
+std::string kept_name(const std::string& output, Index step);
+std::string best_name(const std::string& output);
+
+// Those that are there, the last step first.
+std::vector<std::string> kept_checkpoints(const std::string& output);
+
+class Saver {
+ public:
+  // `keep` checkpoints stay under names of their own; with any, the best does too.
+  Saver(std::string output, Index keep) : output_(std::move(output)), keep_(keep) {}
+  ~Saver();  // waits for what is being written
+  Saver(const Saver&) = delete;
+  Saver& operator=(const Saver&) = delete;
+
+  // Is one being written? Throws the Error that ended the last one.
+  bool is_writing();
+
+  // Copies everything, and writes it from another thread. Not while one is being written.
+  void write_aside(const TrainingCheckpoint& checkpoint);
+
+  // In place when it returns. Throws Error or BrokenPipe; then the last checkpoint is as it was.
+  void write(const TrainingCheckpoint& checkpoint);
+
+ private:
+  std::string output_;
+  Index keep_;
+  std::future<void> writing_;
+};
+
+// The newest checkpoint of `output` that can be read: itself, or one of those kept, with a warning for each that is
+// damaged. Null when there is none at all; Error when all are damaged.
+std::unique_ptr<SavedTraining> open_newest(const std::string& output);
+
+}  // namespace bam::train

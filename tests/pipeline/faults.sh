@@ -1,0 +1,73 @@
+#!/bin/bash
+# Each system call of a save fails once, or is the last of the process: the old checkpoint stays, or the new one is whole.
+# shellcheck source=tests/support/shell.sh
+. "$(dirname "$0")/../support/shell.sh"
+
+faults=$BAM_TOOLS/../tests/faults.so
+[ -e "$faults" ] || skip "no faults.so in this build"
+for i in $(seq 100); do echo "Line $i of $((i * 37 % 101)) tells of house $((i * i % 997))."; done >text.txt
+bam-tokenize -q --input lines text.txt -o a.tok.zst || fail "no shard"
+small=(-q --threads 1 --layers 1 --dim 16 --heads 2 --context 32 --batch-tokens 64 --no-times --pe alibi)
+train() { bam-train "${small[@]}" --steps "$@" a.tok.zst; }
+# faulty N HOW COMMAND...
+faulty() { env LD_PRELOAD="$faults" GOMP_SPINCOUNT=2000 FAULT_AT="$1" FAULT_HOW="$2" "${@:3}"; }
+
+train 1 -o old.h5 || fail "training failed"
+train 2 -o new.h5 || fail "training failed"
+save=(bam-train "${small[@]}" --steps 2 --resume no a.tok.zst -o dir/model.h5)
+mkdir dir
+cp old.h5 dir/model.h5
+FAULT_LOG=$PWD/calls faulty 0 none "${save[@]}" || fail "training failed under the fault layer"
+same dir/model.h5 new.h5
+count=$(wc -l <calls)
+echo "system calls: $count, of them $(sort calls | uniq -c | sort -rn | awk '{ printf "%s %s, ", $1, $2 }')"
+renamed=$(grep -n '^rename$' calls | cut -d: -f1)
+for call in pwrite fsync linkat rename close; do grep -q "^$call" calls || fail "no $call is counted"; done
+
+# Errors: three kinds in turn.
+kinds=(ENOSPC EIO EDQUOT)
+texts=('No space left on device' 'Input/output error' 'Disk quota exceeded')
+for ((n = 1; n <= count; n++)); do
+  call=$(sed -n ${n}p calls)
+  cp old.h5 dir/model.h5
+  # The file before the save is opened and given up by bam-train's look at its output, where a failing close is nothing.
+  status=0
+  faulty $n "${kinds[n % 3]}" "${save[@]}" >out 2>err || status=$?
+  if [ $status = 0 ]; then
+    [[ $call == close ]] || fail "call $n ($call) fails, and the status is 0"
+    same dir/model.h5 new.h5
+  else
+    [ $status = 1 ] || fail "call $n ($call): exit status $status, expected 1"
+    one_line_error "^bam-train: dir/model.h5: .*${texts[n % 3]}"
+    if [ $n -le "$renamed" ]; then same dir/model.h5 old.h5; else same dir/model.h5 new.h5; fi
+  fi
+  [ "$(find dir -type f | wc -l)" = 1 ] || fail "call $n ($call): something is left: $(ls -A dir)"
+done
+
+# The end of the process.
+for ((n = 1; n <= count; n++)); do
+  call=$(sed -n ${n}p calls)
+  [[ $call == pwrite* && $((n % 4)) != 0 ]] && continue
+  cp old.h5 dir/model.h5
+  faulty $n kill "${save[@]}" >out 2>err && fail "the process survives its end at call $n ($call)"
+  if [ $n -le "$renamed" ]; then same dir/model.h5 old.h5; else same dir/model.h5 new.h5; fi
+  # Between link and rename the file has a name that nobody else knows.
+  rm -f dir/.bam-*.tmp
+done
+
+# Calls that do half of what they are asked for are no error.
+faulty all short "${save[@]}" || fail "short reads and writes are an error"
+same dir/model.h5 new.h5
+
+# A save that goes on beside the training: its error ends it, and the checkpoint before stays.
+cp old.h5 dir/model.h5
+expect 1 faulty 40 ENOSPC bam-train "${small[@]}" --steps 100000 --save-every 1 --resume no a.tok.zst -o dir/model.h5
+one_line_error '^bam-train: dir/model.h5: .*No space left on device'
+same dir/model.h5 old.h5
+
+# File systems without locks.
+export FAULT_LOCKS=1
+faulty 0 none "${save[@]}" || fail "training needs file locks"
+same dir/model.h5 new.h5
+faulty 0 none bam-train "${small[@]}" --steps 3 --resume dir/model.h5 a.tok.zst -o dir/next.h5 2>err || fail "a resume needs file locks: $(cat err)"
+finish
