@@ -251,6 +251,7 @@ void Lifeline::fail(const std::string& message) {
     while (!over_ && std::chrono::steady_clock::now() - begin < kLongestWait) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
+    told_ = true;
   }
 }
 

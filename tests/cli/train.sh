@@ -103,6 +103,9 @@ one_line_error '^bam-train: --order: standard input is read once'
 # shellcheck disable=SC2016
 expect 2 bash -c 'bam-train -q --save-every 1 a.tok.zst -o - | cat; exit "${PIPESTATUS[0]}"'
 one_line_error '^bam-train: --save-every: needs a file'
+refused 2 "--save-every: '0' is out of range" --save-every 0 a.tok.zst
+refused 2 "--save-every: '1.5' is" --save-every 1.5 a.tok.zst
+refused 2 "--save-every: '-1' is out of range" --save-every -1m a.tok.zst
 expect 1 bam-train -q --dim 16384 --heads 128 --layers 400 a.tok.zst -o no.h5
 one_line_error "^bam-train: training needs .* of memory"
 expect 1 bam-train -q "${small[@]:0:10}" --steps 50 --lr 1e30 --warmup 0 --clip off a.tok.zst -o no.h5
@@ -118,7 +121,7 @@ mkdir full
 if mount -t tmpfs -o size=160k tmpfs full 2>/dev/null; then
   head -c 100000 model.h5 >full/model.h5
   cp full/model.h5 before.h5
-  expect 1 bam-train -q "${small[@]}" a.tok.zst -o full/model.h5
+  expect 1 bam-train -q "${small[@]}" --resume no a.tok.zst -o full/model.h5
   one_line_error '^bam-train: full/model.h5: .*No space'
   same full/model.h5 before.h5
   [ "$(find full -type f | wc -l)" = 1 ] || fail "something is left on the full disk: $(ls -a full)"

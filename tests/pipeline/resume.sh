@@ -96,6 +96,49 @@ for signal in TERM INT USR1; do
   [ -s long.h5 ] || fail "SIG$signal: nothing is saved"
 done
 steps=$(wc -l <long.jsonl)
+
+# SIGUSR2 asks how far it is, -q or not; a checkpoint is due by the clock, too.
+rm -f clock.h5
+bam-train -q --threads 1 --layers 1 --dim 32 --heads 4 --context 96 --batch-tokens 1152 --steps 1000000 --no-times --save-every 0.3s \
+  a.tok.zst b.tok.zst -o clock.h5 2>err &
+pid=$!
+for _ in $(seq 600); do
+  [ -s clock.h5 ] && break
+  sleep 0.1
+done
+kill -USR2 $pid
+for _ in $(seq 600); do
+  [ -s err ] && break
+  sleep 0.1
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+grep -Eq '^bam-train: .*/1M steps .* loss ' err || fail "SIGUSR2 is answered by: $(cat err)"
+expect 75 bam-train -q "${now[@]}" --no-times --threads 1 --resume clock.h5 a.tok.zst b.tok.zst -o next.h5
+
+# The last checkpoints are kept under names of their own, and a damaged one is passed over, aloud.
+bam-train "${small[@]}" --save-every 5 --keep 2 a.tok.zst b.tok.zst -o kept.h5 || fail "training failed"
+same whole.h5 kept.h5
+same kept.h5 kept-40.h5
+[ -s kept-best.h5 ] || fail "the best is not kept"
+[ "$(find . -name 'kept-[0-9]*.h5' | wc -l)" = 2 ] || fail "kept: $(ls kept*)"
+expect 0 bam-train -q --threads 1 --no-times --resume latest a.tok.zst b.tok.zst --val val.tok.zst --val-every 7 -o kept.h5
+[ ! -s err ] || fail "--resume latest of a whole checkpoint says: $(cat err)"
+printf X | dd of=kept.h5 bs=1 seek=3000 conv=notrunc 2>/dev/null
+expect 1 bam-train -q --resume kept.h5 a.tok.zst b.tok.zst -o next.h5
+one_line_error '^bam-train: kept.h5: damaged checkpoint'
+expect 0 bam-train -q --threads 1 --no-times --resume latest a.tok.zst b.tok.zst --val val.tok.zst --val-every 7 -o kept.h5
+grep -Eq '^bam-train: warning: kept.h5: damaged checkpoint.*; going back to kept-[0-9]+.h5' err ||
+  fail "the damaged checkpoint is not told: $(cat err)"
+same whole.h5 kept.h5
+head -c 5000 whole.h5 >cut.h5
+expect 1 bam-train -q --resume latest a.tok.zst b.tok.zst -o cut.h5
+one_line_error '^bam-train: cut.h5: truncated checkpoint'
+expect 0 bam-train "${small[@]}" --resume auto --steps 1 a.tok.zst b.tok.zst -o cut.h5
+grep -q 'warning: cut.h5: truncated checkpoint.*it will be replaced' err || fail "the replaced checkpoint is not told: $(cat err)"
+expect 0 bam-train "${small[@]}" --resume latest --steps 1 a.tok.zst b.tok.zst -o new.h5
+expect 2 bam-train "${small[@]}" --resume latest a.tok.zst
+one_line_error '^bam-train: --resume latest: needs a file'
 expect 75 bam-train -q "${now[@]}" --no-times --threads 1 --resume long.h5 a.tok.zst b.tok.zst -o next.h5 --log long.jsonl
 [ "$(wc -l <long.jsonl)" = $((steps + 1)) ] || fail "--resume made $(wc -l <long.jsonl) steps after $steps"
 

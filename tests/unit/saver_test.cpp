@@ -83,7 +83,7 @@ TEST_CASE("saver: an error in the background is told, and the last checkpoint st
   Saver saver(path, 0);
   saver.write(checkpoint_of(1, 1));
   TrainingCheckpoint broken = checkpoint_of(2, 1);
-  broken.infos.push_back(broken.infos.front());  // one name twice
+  broken.infos.back().name = broken.infos.front().name;  // one name twice
   saver.write_aside(broken);
   const std::string error = error_of([&] {
     while (saver.is_writing()) std::this_thread::yield();
