@@ -30,11 +30,11 @@ texts=('No space left on device' 'Input/output error' 'Disk quota exceeded')
 for ((n = 1; n <= count; n++)); do
   call=$(sed -n ${n}p calls)
   cp old.h5 dir/model.h5
-  # The file before the save is opened and given up by bam-train's look at its output, where a failing close is nothing.
+  # A look at the output opens and closes a file for nothing; and where a file cannot be without a name, it gets one.
   status=0
   faulty $n "${kinds[n % 3]}" "${save[@]}" >out 2>err || status=$?
   if [ $status = 0 ]; then
-    [[ $call == close ]] || fail "call $n ($call) fails, and the status is 0"
+    [[ $call == close || $call == open ]] || fail "call $n ($call) fails, and the status is 0"
     same dir/model.h5 new.h5
   else
     [ $status = 1 ] || fail "call $n ($call): exit status $status, expected 1"

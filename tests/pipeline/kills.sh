@@ -32,14 +32,15 @@ while [ $kills -lt "$wanted" ]; do
   status=0
   if [ $((rounds % 2)) = 0 ] && [ -e "$faults" ]; then
     # A save has about 90 calls: this one dies in one of its first dozen.
-    LD_PRELOAD=$faults FAULT_AT=$((RANDOM % 1000 + 1)) FAULT_HOW=kill "${train[@]}" 2>err || status=$?
+    env LD_PRELOAD="$faults" FAULT_AT=$((RANDOM % 1000 + 1)) FAULT_HOW=kill "${train[@]}" 2>err &
+    pid=$!
   else
     "${train[@]}" 2>err &
     pid=$!
     sleep "$(awk -v ms=$((RANDOM * whole_ms / 32768)) 'BEGIN { print ms / 1000 }')"
     kill -9 $pid 2>/dev/null
-    wait $pid 2>/dev/null || status=$?
   fi
+  wait $pid 2>/dev/null || status=$?
   for file in run.h5 run-*.h5; do
     [ ! -e "$file" ] || intact "$file" || fail "round $rounds: $file is damaged"
   done

@@ -24,12 +24,11 @@ if [ ! -e "$BAM_TOOLS/../lib/bam/bam-mpi.so" ]; then
 fi
 command -v mpirun >/dev/null || skip "no mpirun"
 
-# ranks N COMMAND... - under mpirun, whose own words (several lines when a rank fails) begin otherwise than ours. On a busy
-# machine a rank needs more than the second that mpirun gives it to end.
+# ranks N COMMAND... - under mpirun, whose own words (several lines when a rank fails) begin otherwise than ours.
 ranks() {
   local count=$1
   shift
-  mpirun -q --oversubscribe --bind-to none --mca odls_base_sigkill_timeout 30 -n "$count" "$@"
+  mpirun -q --oversubscribe --bind-to none -n "$count" "$@"
 }
 ours() { grep '^bam-train: ' err; }
 one_of_ours() { # REGEX
