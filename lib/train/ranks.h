@@ -25,7 +25,7 @@ struct Share {
 };
 
 // This rank's windows of rank 0's batch, which is ignored on the others: as many for each, the first ones have one
-// more.
+// more. Where rank 0 has no windows, or a number below 0, all know the number and nothing else.
 Share share_out(dist::Communicator& ranks, const Batch& whole);
 
 // Sums the gradients of all ranks in buckets, from the end of the arena to its front, as the backward pass completes

@@ -195,7 +195,8 @@ Run::Made Run::make_step() {
   const auto begin = Clock::now();
   const Index context = plan_.config.context;
   std::optional<ReadBatch> read;
-  Batch given_up{.windows = -1};
+  Batch given_up;
+  given_up.windows = -1;
   if (reading_) read = reading_->next([&] { return stop_requested(); });
   const Share share = share_out(ranks_, read ? read->batch : given_up);
   const Index windows = share.windows;
@@ -369,8 +370,9 @@ Outcome Run::train() {
     if (orders.save) save_aside();
   }
   if (validation_due()) validate();
-  log::detail("waited for data: " + format_real(reading_->waited_s()) + " of " + format_real(seconds_since(begin_)) +
-              " s");
+  if (reading_)
+    log::detail("waited for data: " + format_real(reading_->waited_s()) + " of " + format_real(seconds_since(begin_)) +
+                " s");
   save();
   return Outcome::finished;
 }
