@@ -106,7 +106,6 @@ int main(int argc, char** argv) {
        .examples = {{"bam-train text.tok.zst --val held.tok.zst -o model.h5",
                      "The preset tiny, which shows the paper's result."},
                     {"bam-tokenize text.txt | bam-train - -o - | bam-ppl - held.tok.zst", "All of it in one pipe."},
-                    {"mpirun -n 2 bam-train --preset l12 shards/*.tok.zst -o l12.h5", "On two processes."},
                     {"bam-train --preset l12 --dtype bf16 --dry-run shards/*.tok.zst",
                      "What a larger model would take."}},
        .on_signal = bam::cli::OnSignal::save,
