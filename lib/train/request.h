@@ -102,8 +102,9 @@ Index planned_context(const Request& request, const ModelConfig* stored);
 // not known.  Throws UsageError and Error: options that exclude each other, sizes that cannot be, epochs of a stream.
 Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, const ModelConfig* stored);
 
-// Throws Error when training would not fit into the memory that is left, for `processes` on this machine, of `ranks`.
-void require_memory(const Plan& plan, int processes, int ranks);
+// Throws Error when training would not fit into the memory that the backend has left, for `processes` on this machine,
+// of `ranks`.
+void require_memory(const Plan& plan, const Backend& backend, int processes, int ranks);
 
 // Seeded first values of all parameters, the priors as the plan says.
 void initialise_model(Model& model, const Plan& plan, std::uint64_t seed);

@@ -130,7 +130,7 @@ void Run::plan(const SavedTraining* stored) {
   plan_ = make_plan(request_, vocab_, windows_per_epoch_, stored != nullptr ? &stored->config() : nullptr);
   const Index most_windows = (plan_.batch_windows + ranks_.size() - 1) / ranks_.size();
   plan_.trainer.micro_windows = std::min(plan_.trainer.micro_windows, most_windows);
-  require_memory(plan_, ranks_.on_this_machine(), ranks_.size());
+  require_memory(plan_, surroundings_.backend, ranks_.on_this_machine(), ranks_.size());
   if (ranks_.is_root()) open_validation();
 }
 
