@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   return bam::cli::run_tool<AttnOptions>(
       {.name = "bam-attn",
        .purpose = "what heads attend to on a text or a passkey prompt",
-       .examples = {{"bam-attn --by top model.h5 page.txt", "What the last token of a text looks at, head by head."},
+       .examples = {{"bam-attn --by top model.h5 held.txt", "What the last token of a text looks at, head by head."},
                     {"bam-attn --passkey 64x --depths random model.h5 > keys.tsv",
                      "Where the key is asked: attention along the prompt."},
                     {"bam-attn --by distance --query 0..-1/16 --max-tokens 4x model.h5 held.tok.zst",

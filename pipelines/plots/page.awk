@@ -1,7 +1,7 @@
 # page.awk - a page of the pipelines, in the Markdown that they write, to HTML in one file: headings, paragraphs, lists, tables,
 # code, links, and pictures, whose SVG is put in.
 #   awk -v dir=FOLDER -f page.awk FOLDER/README.md
-function escape(text) { gsub(/&/, "\\&amp;", text); gsub(/</, "\\&lt;", text); gsub(/>/, "\\&gt;", text); return text }
+function escape(text) { gsub(/&/, "\\&amp;", text); gsub(/</, "\\&lt;", text); gsub(/>/, "\\&gt;", text); gsub(/&amp;lt;/, "\\&lt;", text); return text }
 # span - `code`, [links](to), arXiv numbers in <...> are left as text.
 function span(text,    out, at, name, to) {
   text = escape(text)
@@ -17,15 +17,20 @@ function span(text,    out, at, name, to) {
 }
 function close_block() { if (block != "") print "</" block ">"; block = "" }
 function begin(kind) { if (block != kind) { close_block(); print "<" kind ">"; block = kind } }
-function picture(file,    line, found) {
-  while ((getline line < (dir "/" file)) > 0) { print line; found = 1 }
+function picture(file,    line, found, inside) {
+  while ((getline line < (dir "/" file)) > 0) {
+    found = 1
+    if (line ~ /^<svg/) inside = 1
+    if (inside) print line
+  }
   close(dir "/" file)
   if (!found) print "<p>" escape(file) "</p>"
 }
 function row(text, kind,    n, cell, i, out) {
   sub(/^\| */, "", text); sub(/ *\|$/, "", text)
+  gsub(/\\\|/, "\001", text)
   n = split(text, cell, / *\| */)
-  for (i = 1; i <= n; i++) out = out "<" kind ">" span(cell[i]) "</" kind ">"
+  for (i = 1; i <= n; i++) { gsub(/\001/, "|", cell[i]); out = out "<" kind ">" span(cell[i]) "</" kind ">" }
   return "<tr>" out "</tr>"
 }
 BEGIN {
