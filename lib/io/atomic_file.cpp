@@ -41,13 +41,17 @@ std::string output_name(const std::string& path) {
   return path.empty() || path == "-" ? "standard output" : path;
 }
 
-std::string random_name() {
+}  // namespace
+
+std::string temporary_name() {
   std::random_device device;
   constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
   std::string name = ".bam-";
   for (int i = 0; i < 16; ++i) name += kDigits[device() % kDigits.size()];
   return name + ".tmp";
 }
+
+namespace {
 
 std::string folder_of(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
@@ -67,7 +71,7 @@ int open_unnamed(const std::string& folder) {
 int open_named(const std::string& folder, std::string& path) {
   int fd = -1;
   do {
-    path = folder + "/" + random_name();
+    path = folder + "/" + temporary_name();
     fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
   } while (fd < 0 && (errno == EEXIST || errno == EINTR));
   return fd;
@@ -154,7 +158,7 @@ void OutputFile::publish() {
   if (fsync(fd_) != 0) throw_errno(name(), "cannot write");
   const std::string folder = folder_of(final_path_);
   while (temporary_path_.empty()) {
-    const std::string candidate = folder + "/" + random_name();
+    const std::string candidate = folder + "/" + temporary_name();
     if (linkat(AT_FDCWD, descriptor_path(fd_).c_str(), AT_FDCWD, candidate.c_str(), AT_SYMLINK_FOLLOW) == 0) {
       temporary_path_ = candidate;
     } else if (errno != EEXIST) {
@@ -176,7 +180,7 @@ void OutputFile::discard() {
 
 void give_second_name(const std::string& from, const std::string& to) {
   const std::string folder = folder_of(to);
-  const std::string temporary = folder + "/" + random_name();
+  const std::string temporary = folder + "/" + temporary_name();
   if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0) {
     const bool renamed = ::rename(temporary.c_str(), to.c_str()) == 0;
     const int error = errno;

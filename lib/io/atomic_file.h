@@ -7,6 +7,9 @@
 
 namespace bam::io {
 
+// A name for what is not finished yet, with 80 random bits: nobody has it already, nor can guess it.
+std::string temporary_name();
+
 // Where a tool's -o goes.
 //   "" or "-", /dev/stdout, /dev/fd/N    that open descriptor, directly
 //   a FIFO, a device, a socket           opened and written directly

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
+#include "io/atomic_file.h"
 #include "io/descriptor.h"
 
 namespace bam::io {
@@ -34,14 +34,8 @@ OutputFolder::OutputFolder(const std::string& path) : final_(path) {
       !(fs::is_directory(final_, error) && fs::is_empty(final_, error))) {
     throw Error(path + ": there already, expected the name of a new folder");
   }
-  constexpr std::size_t kRandomBytes = 6;
-  constexpr int kEndBytes = 4;
-  std::string name = parent_of(final_) + "/.bam-" + std::string(kRandomBytes, 'X') + ".tmp";
-  // Not mkdtemp: it wants its letters last and lets nobody else read the folder.
-  const int fd = mkostemps(name.data(), kEndBytes, O_CLOEXEC);
-  if (fd < 0) throw_errno(path, "cannot write");
-  close(fd);
-  if (unlink(name.c_str()) != 0 || mkdir(name.c_str(), 0777) != 0) throw_errno(path, "cannot write");
+  const std::string name = parent_of(final_) + "/" + temporary_name();
+  if (mkdir(name.c_str(), 0777) != 0) throw_errno(path, "cannot write");
   temporary_ = name;
 }
 

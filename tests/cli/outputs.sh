@@ -79,6 +79,7 @@ writes more.txt bam-generate -q --prompt a --max-tokens 3 -o more.txt model.h5
 writes table.tsv bam-prior-fit show -q -o table.tsv model.h5
 writes fit.tsv bam-prior-fit fit -q -o fit.tsv model.h5 train.tok.zst
 writes tuned.h5 bam-prior-fit tune -q --steps 1 -o tuned.h5 model.h5 train.tok.zst
+writes attention.tsv bam-attn -q --passkey 512 -o attention.tsv model.h5
 writes folder bam-convert -o folder model.h5
 writes new.h5 bam-prior-fit init -q --from priors.tsv -o new.h5 model.h5
 for tool in "$BAM_TOOLS"/bam-*; do
