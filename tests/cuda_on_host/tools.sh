@@ -63,7 +63,7 @@ refused "$host" 'no CUDA device'
 unset BAM_HOST_DEVICES
 expect 1 with bam-train "${small[@]}" --device cuda:3 train.tok.zst -o refused.h5
 one_line_error '--device cuda:3: there is no device 3, expected below 1$'
-expect 1 env BAM_HOST_DEVICE_MIB=1 BAM_CUDA_LIBRARY="$host" bam-train "${small[@]}" --device cuda train.tok.zst -o refused.h5
+expect 1 env BAM_HOST_DEVICE_MIB=1 BAM_CUDA_LIBRARY="$host" bam-train "${small[@]/#32/64}" --device cuda train.tok.zst -o refused.h5
 one_line_error 'memory'
 [ -e refused.h5 ] && fail "a refused run left a checkpoint"
 
