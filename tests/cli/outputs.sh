@@ -32,7 +32,7 @@ judge() {
 other_calls() {
   grep -E 'O_WRONLY|O_RDWR|O_CREAT|^[0-9]+ +(creat|rename|link|unlink|mkdir|rmdir|symlink|mknod|truncate|chmod|chown)' ../trace |
     grep -vE ' = -1 |"/dev/[^"]*"|O_TMPFILE|"/proc/self/fd/[0-9]+"' |
-    grep -vE '\.bam-[0-9a-v]{16}\.tmp", (O_RDWR|O_WRONLY)\|O_CREAT\|O_EXCL|(rename|unlink|link)[a-z0-9]*\(.*\.bam-[0-9a-v]{16}\.tmp"' >../calls
+    grep -vE '\.bam-[0-9a-v]{16}\.tmp", (O_RDWR|O_WRONLY)\|O_CREAT\|O_EXCL|(rename|unlink|link|mkdir)[a-z0-9]*\(.*\.bam-[0-9a-v]{16}\.tmp"' >../calls
   local output
   for output in "$@"; do sed -i -E "\\#\"(\\./)?$output(/[^\"]*)?\"#d" ../calls; done
   cat ../calls
