@@ -1,7 +1,6 @@
 // Backend - the one interface between the model and the machine: memory, and one function per op.
 // A public function checks shapes, dtypes and aliasing (check.cpp) and hands on to the backend's do_ function; a
-// backend that lacks an op does not compile. Ops run in the order given; host memory may be touched after
-// synchronize().
+// backend that lacks an op does not compile. Ops run in the order given.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +23,29 @@
 
 namespace bam {
 
+// Where ids must lie, number i of them: low <= id < high and, with a period, own - reach < id <= own besides, where
+// own = before + i % period: a row may see itself at most, and no key further back than the reach.
+struct IdRange {
+  Index low = 0;
+  Index high = 0;
+  Index period = 0;
+  Index before = 0;
+  Index reach = 0;
+
+  constexpr Index low_at(Index i) const {
+    if (period == 0) return low;
+    const Index least = before + i % period - reach + 1;
+    return low > least ? low : least;
+  }
+  constexpr Index high_at(Index i) const {
+    if (period == 0) return high;
+    const Index most = before + i % period + 1;
+    return high < most ? high : most;
+  }
+};
+
+std::string wrong_id_text(std::string_view op, const char* name, Index id, Index place, const IdRange& range);
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -35,15 +57,25 @@ class Backend {
   virtual std::string describe() const = 0;   // one line for logs: instruction set, threads, libraries
   virtual DType real() const = 0;  // parameters, residuals, norms, softmax, losses: f64 for ref, f32 elsewhere
   virtual int threads() const = 0;
+  // In which dtype attention wants q, k and v from a model whose products read `products`: where attention multiplies
+  // in the real type anyhow, rounding them would cost digits and save nothing.
+  virtual DType attention_type(DType products) const { return products; }
 
+  // What can still be allocated, so that what cannot fit is refused before it starts.
+  virtual double available_bytes() const = 0;
   // Device memory, 64-byte aligned, not initialised. Throws Error when there is none left.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* data) noexcept = 0;
   // Between host and device, converting dtype where the two views differ (f32 <-> f64, f32 <-> bf16). Equal counts.
+  // The host's memory may be used again when they return, and holds what was asked for.
   virtual void copy_in(TensorView device, ConstTensorView host) = 0;
   virtual void copy_out(TensorView host, ConstTensorView device) = 0;
   virtual void fill_zero(TensorView x) = 0;
   virtual void synchronize() = 0;
+
+  // Throws Error "OP: NAME has ID at PLACE, expected ..." for an id outside its range: at once, before the op begins,
+  // or, where looking would stop a device, at the next call that waits for the device (copy_out, synchronize, sum).
+  virtual void check_ids(std::string_view op, const char* name, ConstTensorView ids, const IdRange& range);
 
   void matmul(const MatmulArgs& args);
   void embedding_forward(const EmbeddingForwardArgs& args);

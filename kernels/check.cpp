@@ -3,6 +3,8 @@
 // should have been.
 #include "kernels/check.h"
 
+#include <array>
+#include <cstdint>
 #include <limits>
 
 namespace bam {
@@ -14,11 +16,26 @@ Shape shape_of(const Check& check, const char* name, const ConstTensorView& x, i
   return x.shape;
 }
 
-auto always(Index bound) {
-  return [bound](Index) { return bound; };
+}  // namespace
+
+std::string wrong_id_text(std::string_view op, const char* name, Index id, Index place, const IdRange& range) {
+  const bool under = id < range.low_at(place);
+  return std::string(op) + ": " + name + " has " + std::to_string(id) + " at " + std::to_string(place) + ", expected " +
+         (under ? "at least " + std::to_string(range.low_at(place)) : "below " + std::to_string(range.high_at(place)));
 }
 
-}  // namespace
+void Backend::check_ids(std::string_view op, const char* name, ConstTensorView ids, const IdRange& range) {
+  std::array<std::int32_t, 1024> block{};
+  const ConstTensorView flat = ids.as({ids.count()});
+  for (Index first = 0; first < flat.count(); first += Index{block.size()}) {
+    const Index count = std::min(flat.count() - first, Index{block.size()});
+    copy_out({block.data(), DType::i32, {count}}, rows(flat, first, count));
+    for (Index i = first; i < first + count; ++i) {
+      const Index id = block[static_cast<std::size_t>(i - first)];
+      if (id < range.low_at(i) || id >= range.high_at(i)) throw Error(wrong_id_text(op, name, id, i, range));
+    }
+  }
+}
 
 void Backend::matmul(const MatmulArgs& args) {
   Check check(*this, "matmul");
@@ -45,7 +62,7 @@ void Backend::embedding_forward(const EmbeddingForwardArgs& args) {
   check.optional_in("positions", args.positions, {tokens[1], weight[1]});
   check.out("out", args.out, {tokens[0], tokens[1], weight[1]});
   check.aliases();
-  check.ids("tokens", args.tokens, always(0), always(weight[0]));
+  check.ids("tokens", args.tokens, {.low = 0, .high = weight[0]});
   do_embedding_forward(args);
 }
 
@@ -57,7 +74,7 @@ void Backend::embedding_backward(const EmbeddingBackwardArgs& args) {
   check.in("dout", args.dout, {tokens[0], tokens[1], dweight[1]});
   check.out("dweight", args.dweight, dweight);
   check.aliases();
-  check.ids("tokens", args.tokens, always(0), always(dweight[0]));
+  check.ids("tokens", args.tokens, {.low = 0, .high = dweight[0]});
   do_embedding_backward(args);
 }
 
@@ -177,10 +194,8 @@ void check_first_key(const Check& check, const Args& args) {
   const Index queries = args.q.shape[1];
   const Index before = args.k.shape[1] - queries;
   const Index distances = args.prior.empty() ? args.k.shape[1] : args.prior.shape[1];
-  const auto own = [=](Index flat) { return before + flat % queries; };
-  check.ids(
-      "first_key", args.first_key, [&](Index flat) { return std::max(Index{0}, own(flat) - distances + 1); },
-      [&](Index flat) { return own(flat) + 1; });
+  check.ids("first_key", args.first_key,
+            {.low = 0, .high = args.k.shape[1], .period = queries, .before = before, .reach = distances});
 }
 
 Shape bounds_shape(const Shape& k) {
@@ -267,7 +282,7 @@ void Backend::cross_entropy(const CrossEntropyArgs& args) {
   if (!args.hit.empty()) check.out("hit", args.hit, by_row, DType::i32);
   if (!args.dlogits.empty()) check.out_real_or_half("dlogits", args.dlogits, logits);
   check.aliases({{"dlogits", "logits"}});
-  check.ids("targets", args.targets, always(std::numeric_limits<Index>::min()), always(logits[1]));
+  check.ids("targets", args.targets, {.low = std::numeric_limits<Index>::min(), .high = logits[1]});
   do_cross_entropy(args);
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -63,23 +62,8 @@ class Check {
     if (!x.empty()) out(name, x, shape);
   }
 
-  // low(i) <= ids[i] < high(i), i counting all of them. Reads them: a wrong id would be a wild address in the op.
-  template <typename Low, typename High>
-  void ids(const char* name, const ConstTensorView& ids, Low low, High high) const {
-    std::array<std::int32_t, 1024> block{};
-    const ConstTensorView flat = ids.as({ids.count()});
-    for (Index first = 0; first < flat.count(); first += Index{block.size()}) {
-      const Index count = std::min(flat.count() - first, Index{block.size()});
-      backend_.copy_out({block.data(), DType::i32, {count}}, rows(flat, first, count));
-      backend_.synchronize();
-      for (Index i = 0; i < count; ++i) {
-        const Index id = block[static_cast<std::size_t>(i)];
-        if (id >= low(first + i) && id < high(first + i)) continue;
-        const bool under = id < low(first + i);
-        fail(std::string(name) + " has " + std::to_string(id) + " at " + std::to_string(first + i) + ", expected " +
-             (under ? "at least " + std::to_string(low(first + i)) : "below " + std::to_string(high(first + i))));
-      }
-    }
+  void ids(const char* name, const ConstTensorView& ids, const IdRange& range) const {
+    backend_.check_ids(op_, name, ids, range);
   }
 
   // To be called last. Two arguments of a pair in `same` may be one and the same tensor.

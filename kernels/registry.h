@@ -18,9 +18,9 @@ struct BackendInfo {
 
 std::vector<BackendInfo> list_backends();
 
-// device   "cpu", "ref", "auto", "cuda" or "cuda:N"; until its library is there, cuda is refused and auto is cpu
-// threads  0 = as many as this process may run on
-// Throws UsageError for an unknown name, Error for a device that is not available.
+// device   "cpu", "ref", "cuda" or "cuda:N" (the library is opened on demand), or "auto": cuda where there is one, else
+// cpu threads  0 = as many as this process may run on Throws UsageError for an unknown name, Error for a device that is
+// not available.
 std::unique_ptr<Backend> make_backend(std::string_view device, int threads);
 
 }  // namespace bam

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/machine.h"
 #include "kernels/cpu/matmul.h"
@@ -39,7 +40,9 @@ class CpuBackend final : public Backend {
   }
   DType real() const override { return DType::f32; }
   int threads() const override { return ctx_.threads; }
+  DType attention_type(DType) const override { return DType::f32; }
 
+  double available_bytes() const override { return available_memory_bytes(); }
   void* allocate(std::size_t bytes) override {
     check_memory(bytes);
     return allocate_aligned(bytes);

@@ -1,58 +1,29 @@
 #include "kernels/ops/optimizer.h"
 
-#include <cmath>
-
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/step_scalars.h"
 
 namespace bam::cpu {
-namespace {
-
-// Everything but the pointers; powers and corrections in double, as 1 - beta2^step loses its digits in float.
-OptimizerRange scalars_of(const OptimizerStepArgs& args) {
-  const double power1 = std::pow(args.beta1, static_cast<double>(args.step));
-  const double power2 = std::pow(args.beta2, static_cast<double>(args.step));
-  double rate = args.learning_rate / (1.0 - power1);
-  double root_scale = 1.0;
-  bool adaptive = true;
-  if (args.kind == OptimizerKind::adamw) {
-    root_scale = 1.0 / std::sqrt(1.0 - power2);
-  } else {
-    constexpr double kRectifiedAbove = 5.0;  // PyTorch's; the paper has 4
-    const double rho_inf = 2.0 / (1.0 - args.beta2) - 1.0;
-    const double rho = rho_inf - 2.0 * static_cast<double>(args.step) * power2 / (1.0 - power2);
-    adaptive = rho > kRectifiedAbove;
-    if (adaptive) {
-      const double rect = std::sqrt((rho - 4.0) * (rho - 2.0) * rho_inf / ((rho_inf - 4.0) * (rho_inf - 2.0) * rho));
-      rate *= rect * std::sqrt(1.0 - power2);
-    }
-  }
-  OptimizerRange out{};
-  out.grad_scale = static_cast<float>(args.grad_scale);
-  out.beta1 = static_cast<float>(args.beta1);
-  out.rest1 = static_cast<float>(1.0 - args.beta1);
-  out.beta2 = static_cast<float>(args.beta2);
-  out.rest2 = static_cast<float>(1.0 - args.beta2);
-  out.decay = static_cast<float>(1.0 - args.learning_rate * args.weight_decay);
-  out.rate = static_cast<float>(rate);
-  out.root_scale = static_cast<float>(root_scale);
-  out.eps = static_cast<float>(args.eps);
-  out.adaptive = adaptive;
-  return out;
-}
-
-}  // namespace
 
 void optimizer_step(const OptimizerStepArgs& args, CpuContext& ctx) {
-  const OptimizerRange scalars = scalars_of(args);
+  const StepScalars s = step_scalars(args);
   parallel_elements(ctx, args.param.count(), [&](Index first, Index count) {
-    OptimizerRange range = scalars;
-    range.param = at<float>(args.param, first);
-    range.grad = at<float>(args.grad, first);
-    range.m = at<float>(args.m, first);
-    range.v = at<float>(args.v, first);
-    range.n = count;
-    ctx.simd->optimizer_step(range);
+    ctx.simd->optimizer_step({.param = at<float>(args.param, first),
+                              .grad = at<float>(args.grad, first),
+                              .m = at<float>(args.m, first),
+                              .v = at<float>(args.v, first),
+                              .n = count,
+                              .grad_scale = s.grad_scale,
+                              .beta1 = s.beta1,
+                              .rest1 = s.rest1,
+                              .beta2 = s.beta2,
+                              .rest2 = s.rest2,
+                              .decay = s.decay,
+                              .rate = s.rate,
+                              .root_scale = s.root_scale,
+                              .eps = s.eps,
+                              .adaptive = s.adaptive});
   });
 }
 

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "kernels/cuda/driver.h"
 
 #define BAM_KERNEL __global__
 #define BAM_DEVICE __device__ __forceinline__
@@ -46,7 +47,7 @@ void launch(void (*kernel)(Args...), Grid grid, unsigned threads, std::size_t sh
     error = cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid.x, grid.y, grid.z), dim3(threads),
                              pointers, shared_bytes, static_cast<cudaStream_t>(stream));
   }
-  if (error != cudaSuccess) throw Error(std::string("cuda: a kernel was refused: ") + cudaGetErrorString(error));
+  if (error != cudaSuccess) fail_launch(error);
 }
 
 BAM_DEVICE unsigned char* shared_memory() {

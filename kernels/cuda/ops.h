@@ -1,13 +1,53 @@
-// What the CUDA library can do, in device pointers; the mathematics and the names are those of kernels/ops. Functions
-// put work on a stream and return; a call that is refused throws Error.
+// What the CUDA library can do, in memory of the device; the mathematics and the names are those of kernels/ops.
+// Functions put work on a stream and return; a call that is refused throws Error. Arguments come checked.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "base/types.h"
+#include "kernels/backend.h"
+#include "kernels/cuda/context.h"
 
 namespace bam::cuda {
+
+template <typename T>
+const T* data_of(const ConstTensorView& view) {
+  return static_cast<const T*>(view.data);
+}
+template <typename T>
+T* data_of(const TensorView& view) {
+  return static_cast<T*>(view.data);
+}
+inline bool is_half(const ConstTensorView& view) {
+  return view.dtype == DType::bf16;
+}
+
+void cast(const CastArgs& args, const Context& ctx);
+void add(const AddArgs& args, const Context& ctx);
+// *total = the sum of x or of its squares; total is memory of the device.
+void sum_to(const ConstTensorView& x, bool squares, double* total, const Context& ctx);
+void embedding_forward(const EmbeddingForwardArgs& args, const Context& ctx);
+void embedding_backward(const EmbeddingBackwardArgs& args, const Context& ctx);
+void sinusoidal_table(const SinusoidalTableArgs& args, const Context& ctx);
+void rmsnorm_forward(const RmsnormForwardArgs& args, const Context& ctx);
+void rmsnorm_backward(const RmsnormBackwardArgs& args, const Context& ctx);
+// The frequencies and slopes of the arguments once more, in memory of the device.
+void rotary_table(const RotaryTableArgs& args, const double* inverse_frequency, const Context& ctx);
+void alibi_table(const AlibiTableArgs& args, const double* slopes, const Context& ctx);
+void rotary(const RotaryArgs& args, const Context& ctx);
+void prior_backward(const PriorBackwardArgs& args, const Context& ctx);
+void swiglu_forward(const SwigluForwardArgs& args, const Context& ctx);
+void swiglu_backward(const SwigluBackwardArgs& args, const Context& ctx);
+void cross_entropy(const CrossEntropyArgs& args, const Context& ctx);
+void optimizer_step(const OptimizerStepArgs& args, const Context& ctx);
+void plain_product(const MatmulArgs& args, const Context& ctx);
+
+// The first id that is out of its range, in memory of the device; call 0 for none yet.
+struct WrongId {
+  Index call, place, id;
+};
+void check_ids(const std::int32_t* ids, Index count, const IdRange& range, Index call, WrongId* found,
+               const Context& ctx);
 
 // kernels/ops/prior.h: [H] each, table [H, distances].
 struct PriorTable {

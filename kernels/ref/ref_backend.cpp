@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace bam::ref {
 namespace {
@@ -38,6 +39,10 @@ void copy(TensorView to, ConstTensorView from) {
 
 std::string RefBackend::describe() const {
   return "ref, float64 plain loops, 1 thread";
+}
+
+double RefBackend::available_bytes() const {
+  return available_memory_bytes();
 }
 
 void* RefBackend::allocate(std::size_t bytes) {

@@ -15,6 +15,7 @@ class RefBackend final : public Backend {
   DType real() const override { return DType::f64; }
   int threads() const override { return 1; }
 
+  double available_bytes() const override;
   void* allocate(std::size_t bytes) override;
   void release(void* data) noexcept override;
   void copy_in(TensorView device, ConstTensorView host) override;

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/memory.h"
 
 namespace bam::eval {
 
@@ -33,9 +32,10 @@ void require_memory(const Model& model, Index texts, Index capacity, Index chunk
   const Products products = model.compute() == DType::bf16 ? Products::bf16 : Products::real;
   const double wider = model.real() == DType::f64 ? 2 : 1;
   const double bytes = wider * reader_bytes(model.config(), products, texts, capacity, std::min(chunk, capacity));
-  if (bytes <= std::min(memory_bytes, available_memory_bytes())) return;
+  const double allowed = std::min(memory_bytes, model.backend().available_bytes());
+  if (bytes <= allowed) return;
   throw Error(subject + ": " + std::to_string(capacity) + " tokens take " + human_bytes(bytes) + " of memory, and " +
-              human_bytes(std::min(memory_bytes, available_memory_bytes())) + " may be used");
+              human_bytes(allowed) + " may be used");
 }
 
 Scores read_rest(Reader& reader, std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,

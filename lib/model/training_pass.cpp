@@ -52,15 +52,16 @@ TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
   const auto compute = [&](Shape shape) { return Tensor(backend, model.compute(), shape); };
   const Shape q_shape{windows, tokens, config.heads, config.head_dim()};
   const Shape kv_shape{windows, tokens, config.kv_heads, config.head_dim()};
+  const auto attention = [&](Shape shape) { return Tensor(backend, backend.attention_type(model.compute()), shape); };
   const bool rounds = model.compute() != model.real();
 
   for (Index i = 0; i < config.layers; ++i) {
     layers_.push_back({.x_in = real({n, config.dim}),
                        .attn_rstd = real({n}),
                        .attn_in = compute({n, config.dim}),
-                       .q = real(q_shape),
-                       .k = real(kv_shape),
-                       .v = real(kv_shape),
+                       .q = attention(q_shape),
+                       .k = attention(kv_shape),
+                       .v = attention(kv_shape),
                        .attended = real(q_shape),
                        .lse = real({windows, config.heads, tokens}),
                        .attended_product = rounds ? compute(q_shape) : Tensor(),
@@ -87,10 +88,10 @@ TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
   dnorm_ = real({n, config.dim});
   dgate_ = compute({n, config.ffn});
   dup_ = compute({n, config.ffn});
-  dattended_ = real(q_shape);
-  dq_ = real(q_shape);
-  dk_ = real(kv_shape);
-  dv_ = real(kv_shape);
+  dattended_ = attention(q_shape);
+  dq_ = attention(q_shape);
+  dk_ = attention(kv_shape);
+  dv_ = attention(kv_shape);
   dnorm_weight_ = real({config.dim});
   backend.fill_zero(dnorm_weight_);
   if (!tables_.prior(0).empty()) dprior_ = real({config.heads, tokens});

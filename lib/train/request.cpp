@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/rng.h"
 #include "model/prior_checkpoint.h"
@@ -133,11 +132,25 @@ Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, con
   return plan;
 }
 
-void require_memory(const Plan& plan) {
+namespace {
+
+// Numbers, not zeros, which some machines multiply faster.
+Tensor random_matrix(Backend& backend, DType type, Index size) {
+  Tensor matrix(backend, type, {size, size});
+  std::vector<float> row(static_cast<std::size_t>(size));
+  Rng rng(1);
+  for (float& each : row) each = static_cast<float>(rng.normal());
+  for (Index i = 0; i < size; ++i) backend.copy_in(rows(matrix.view(), i, 1), {row.data(), DType::f32, {1, size}});
+  return matrix;
+}
+
+}  // namespace
+
+void require_memory(const Plan& plan, const Backend& backend) {
   const double batch_bytes = 16.0 * static_cast<double>(plan.batch_windows) * static_cast<double>(plan.config.context);
   const double needed =
       batch_bytes + training_bytes(plan.config, plan.products, plan.trainer.micro_windows, plan.config.context);
-  const double available = available_memory_bytes();
+  const double available = backend.available_bytes();
   if (needed <= available) return;
   throw Error("training needs " + human_bytes(needed) + " of memory, and " + human_bytes(available) +
               " are available, expected a smaller model, --context or --micro-batch");
@@ -156,25 +169,30 @@ void initialise_model(Model& model, const Plan& plan, std::uint64_t seed) {
 }
 
 double measure_matrix_ceiling(Backend& backend, Products products) {
-  constexpr Index kSize = 1024;
+  constexpr Index kSmallest = 1024;
+  constexpr Index kLargest = 8192;
+  constexpr double kLongEnough = 1e-3;  // seconds, beside which starting a product costs nothing
   const DType type = products == Products::bf16 ? DType::bf16 : backend.real();
-  const Tensor a(backend, type, {kSize, kSize});
-  const Tensor b(backend, type, {kSize, kSize});
-  const Tensor c(backend, backend.real(), {kSize, kSize});
-  backend.fill_zero(a);
-  backend.fill_zero(b);
-  using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
-  const auto seconds_since = [](Clock::time_point t) {
-    return std::chrono::duration<double>(Clock::now() - t).count();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds_since = [](std::chrono::steady_clock::time_point t) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
   };
   double best = 0;
-  do {
-    const auto start = Clock::now();
-    backend.matmul({.a = a, .b = b, .c = c, .transpose_b = true});
-    backend.synchronize();
-    best = std::max(best, 2.0 * kSize * kSize * kSize / seconds_since(start));
-  } while (seconds_since(begin) < 0.2);
+  for (Index size = kSmallest; size <= kLargest; size *= 2) {
+    const Tensor a = random_matrix(backend, type, size);
+    const Tensor b = random_matrix(backend, type, size);
+    const Tensor c(backend, backend.real(), {size, size});
+    const double operations = 2.0 * std::pow(static_cast<double>(size), 3);
+    double shortest = HUGE_VAL;
+    do {
+      const auto start = std::chrono::steady_clock::now();
+      backend.matmul({.a = a, .b = b, .c = c, .transpose_b = true});
+      backend.synchronize();
+      shortest = std::min(shortest, seconds_since(start));
+      best = std::max(best, operations / shortest);
+    } while (shortest >= kLongEnough && seconds_since(begin) < 0.2);
+    if (shortest >= kLongEnough) break;
+  }
   return best;
 }
 

@@ -92,8 +92,8 @@ Index planned_context(const Request& request, const ModelConfig* stored);
 // not known.  Throws UsageError and Error: options that exclude each other, sizes that cannot be, epochs of a stream.
 Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, const ModelConfig* stored);
 
-// Throws Error when training would not fit into the memory that is left.
-void require_memory(const Plan& plan);
+// Throws Error when training would not fit into the memory that the backend has left.
+void require_memory(const Plan& plan, const Backend& backend);
 
 // Seeded first values of all parameters, the priors as the plan says.
 void initialise_model(Model& model, const Plan& plan, std::uint64_t seed);

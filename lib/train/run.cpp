@@ -79,7 +79,7 @@ Run::Run(const Request& request, const Surroundings& surroundings, const SavedTr
   source_ = open_windows(request, planned_context(request, config), surroundings.seed);
   if (stored != nullptr) stored->require_tokenizer(source_->header(), source_->name());
   plan_ = make_plan(request, source_->header().vocab_size, source_->windows_per_epoch(), config);
-  require_memory(plan_);
+  require_memory(plan_, surroundings_.backend);
   open_validation();
   begin_model(resumed, initial ? &*initial : nullptr);
   digests_ = source_->digests();

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/numbers.h"
 
 namespace bam::train {
@@ -139,12 +138,13 @@ TrainerSettings trainer_settings(const TuneRequest& request) {
   return settings;
 }
 
-void check_memory(const ModelConfig& config, const TuneRequest& request, Index micro_windows) {
+void check_memory(const Backend& backend, const ModelConfig& config, const TuneRequest& request, Index micro_windows) {
   const double bytes =
       (4.0 + (request.products == Products::bf16 ? 2 : 0)) * static_cast<double>(count_parameters(config)) +
       training_pass_bytes(config, request.products, micro_windows, request.context);
-  if (bytes <= available_memory_bytes()) return;
-  throw Error("tuning needs " + human_bytes(bytes) + " of memory, and " + human_bytes(available_memory_bytes()) +
+  const double available = backend.available_bytes();
+  if (bytes <= available) return;
+  throw Error("tuning needs " + human_bytes(bytes) + " of memory, and " + human_bytes(available) +
               " are available, expected a smaller --context");
 }
 
@@ -234,7 +234,7 @@ TuneResult tune_priors(const io::CheckpointReader& reader, Backend& backend, con
   const StoredTokenizer tokenizer = read_tokenizer(reader.file());
   TuneData data(request, tokenizer.header, reader.name());
   const ModelConfig config = tuned_config(own, request);
-  check_memory(config, request, default_micro_windows(request.context, request.batch_windows));
+  check_memory(backend, config, request, default_micro_windows(request.context, request.batch_windows));
   const double loss_model = loss_as_given(reader, own, backend, request, data);
   Model model(backend, config, request.products);
   load_weights(reader, own, model);

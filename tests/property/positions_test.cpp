@@ -7,6 +7,7 @@
 #include "kernels/registry.h"
 #include "model/training_pass.h"
 #include "prior/init.h"
+#include "support/device_under_test.h"
 #include "support/golden_model.h"
 
 namespace bam::test {
@@ -85,7 +86,7 @@ std::vector<double> logits_of(Model& model, const Batch& batch) {
 }  // namespace
 
 TEST_CASE("positions: shape 1 with the slopes of ALiBi is ALiBi") {
-  const auto backend = make_backend("cpu", 2);
+  const auto backend = make_backend(device_under_test(), 2);
   const Batch batch = packed({70});
   for (const Ssmax ssmax : {Ssmax::off, Ssmax::content, Ssmax::full}) {
     Model alibi(*backend, small(PositionalEncoding::alibi, ssmax), Products::real);
@@ -104,7 +105,7 @@ TEST_CASE("positions: shape 1 with the slopes of ALiBi is ALiBi") {
 }
 
 TEST_CASE("positions: a scale of -40 is no prior") {
-  const auto backend = make_backend("cpu", 2);
+  const auto backend = make_backend(device_under_test(), 2);
   const Batch batch = packed({70});
   for (const Ssmax ssmax : {Ssmax::off, Ssmax::content}) {
     Model nope(*backend, small(PositionalEncoding::nope, ssmax), Products::real);
@@ -122,7 +123,7 @@ TEST_CASE("positions: a scale of -40 is no prior") {
 }
 
 TEST_CASE("positions: packed documents are the documents alone") {
-  const auto backend = make_backend("cpu", 2);
+  const auto backend = make_backend(device_under_test(), 2);
   const std::vector<Index> lengths = {1, 33, 7, 64, 2};
   for (const PositionalEncoding pe :
        {PositionalEncoding::nope, PositionalEncoding::rope, PositionalEncoding::alibi, PositionalEncoding::bam}) {
@@ -145,7 +146,7 @@ TEST_CASE("positions: packed documents are the documents alone") {
 }
 
 TEST_CASE("positions: a token of one document does not reach another's logits") {
-  const auto backend = make_backend("cpu", 2);
+  const auto backend = make_backend(device_under_test(), 2);
   for (const PositionalEncoding pe :
        {PositionalEncoding::sinusoidal, PositionalEncoding::rope, PositionalEncoding::bam}) {
     Model model(*backend, small(pe, Ssmax::content), Products::real);

@@ -5,6 +5,7 @@
 #include "io/atomic_file.h"
 #include "kernels/registry.h"
 #include "support/catch.h"
+#include "support/device_under_test.h"
 #include "support/files.h"
 #include "train/request.h"
 
@@ -30,7 +31,7 @@ struct Trained {
   std::vector<float> parameters;
 };
 
-Trained run_steps(const char* device, int threads, Index micro_windows, const std::vector<Batch>& batches,
+Trained run_steps(const std::string& device, int threads, Index micro_windows, const std::vector<Batch>& batches,
                   Products products = Products::real, ModelConfig config = small_config()) {
   const auto backend = make_backend(device, threads);
   Model model(*backend, config, products);
@@ -86,20 +87,21 @@ TEST_CASE("training: micro-batches of 1 and 7 and of no scored targets weigh by 
 }
 
 TEST_CASE("training: a step without a scored target is finite") {
-  const Trained trained = run_steps("cpu", 1, 1, {scored(random_batch(2, 1), {0, 0})});
+  const Trained trained = run_steps(test::device_under_test(), 1, 1, {scored(random_batch(2, 1), {0, 0})});
   CHECK(trained.losses[0] == 0.0);
   CHECK(trained.norms[0] == 0.0);
 }
 
 TEST_CASE("training: equal bits from equal threads, equal to rounding from other threads and cuts") {
   const std::vector<Batch> batches = {random_batch(7, 1), random_batch(7, 2), random_batch(7, 3)};
-  const Trained one = run_steps("cpu", 1, 7, batches);
-  const Trained again = run_steps("cpu", 1, 7, batches);
+  const Trained one = run_steps(test::device_under_test(), 1, 7, batches);
+  const Trained again = run_steps(test::device_under_test(), 1, 7, batches);
   CHECK(one.losses == again.losses);
   CHECK(one.parameters == again.parameters);
-  const Trained two = run_steps("cpu", 2, 7, batches);
-  CHECK(two.parameters == run_steps("cpu", 2, 7, batches).parameters);
-  for (const Trained& other : {two, run_steps("cpu", 1, 3, batches), run_steps("ref", 1, 7, batches)}) {
+  const Trained two = run_steps(test::device_under_test(), 2, 7, batches);
+  CHECK(two.parameters == run_steps(test::device_under_test(), 2, 7, batches).parameters);
+  for (const Trained& other :
+       {two, run_steps(test::device_under_test(), 1, 3, batches), run_steps("ref", 1, 7, batches)}) {
     for (std::size_t i = 0; i < batches.size(); ++i) {
       CHECK(other.losses[i] == Approx(one.losses[i]).epsilon(1e-5));
       CHECK(other.norms[i] == Approx(one.norms[i]).epsilon(1e-4));
@@ -110,8 +112,8 @@ TEST_CASE("training: equal bits from equal threads, equal to rounding from other
 
 TEST_CASE("training: bf16 products follow f32") {
   const std::vector<Batch> batches = {random_batch(4, 1), random_batch(4, 2)};
-  const Trained exact = run_steps("cpu", 1, 4, batches);
-  const Trained half = run_steps("cpu", 1, 4, batches, Products::bf16);
+  const Trained exact = run_steps(test::device_under_test(), 1, 4, batches);
+  const Trained half = run_steps(test::device_under_test(), 1, 4, batches, Products::bf16);
   for (std::size_t i = 0; i < batches.size(); ++i) CHECK(half.losses[i] == Approx(exact.losses[i]).epsilon(5e-3));
 }
 
@@ -137,7 +139,7 @@ TEST_CASE("training: every choice of frozen prior parameters leaves them as they
 
 TEST_CASE("training: the loss falls") {
   const std::vector<Batch> batches(40, random_batch(4, 1));
-  const Trained trained = run_steps("cpu", 1, 4, batches);
+  const Trained trained = run_steps(test::device_under_test(), 1, 4, batches);
   CHECK(trained.losses.back() < 0.8 * trained.losses.front());
 }
 
@@ -159,7 +161,7 @@ TEST_CASE("training: the validation loss does not depend on how windows are put 
   }
   TokenFiles tokens({folder / "val"});
   const ValidationWindows windows(tokens, small_config().context, {22, true});
-  const auto backend = make_backend("cpu", 1);
+  const auto backend = make_backend(test::device_under_test(), 1);
   Model model(*backend, small_config(), Products::real);
   initialise(model.parameters(), small_config(), *backend, 1);
   std::vector<LossSum> sums;

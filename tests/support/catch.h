@@ -1,7 +1,9 @@
 // Catch2 under one name: version 2 (one header) and version 3 (split headers) are both in supported distributions.
 #pragma once
 
-#if __has_include(<catch2/catch_all.hpp>)
+#ifdef BAM_OWN_CATCH
+#include "gpu/catch.h"
+#elif __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
 #else

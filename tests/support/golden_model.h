@@ -12,6 +12,7 @@
 #include "model/batch.h"
 #include "model/checkpoint_model.h"
 #include "support/catch.h"
+#include "support/closeness.h"
 
 namespace bam::test {
 
@@ -46,43 +47,9 @@ inline Batch golden_batch(const io::Hdf5Group& file) {
   return batch;
 }
 
-inline std::vector<double> to_host(Backend& backend, ConstTensorView view) {
-  std::vector<double> values(static_cast<std::size_t>(view.count()));
-  backend.copy_out({values.data(), DType::f64, view.shape}, view);
-  return values;
-}
-
 template <typename T>
 std::vector<double> as_double(const std::vector<T>& values) {
   return {values.begin(), values.end()};
-}
-
-inline double largest(const std::vector<double>& values) {
-  double most = 0;
-  for (const double value : values) most = std::max(most, std::abs(value));
-  return most;
-}
-
-// NaN anywhere makes the difference infinite, so that no comparison lets it pass.
-inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  REQUIRE(a.size() == b.size());
-  double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = std::abs(a[i] - b[i]);
-    most = difference >= 0 ? std::max(most, difference) : HUGE_VAL;
-  }
-  return most;
-}
-
-inline double cosine(const std::vector<double>& a, const std::vector<double>& b) {
-  REQUIRE(a.size() == b.size());
-  double ab = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += a[i] * b[i];
-    aa += a[i] * a[i];
-    bb += b[i] * b[i];
-  }
-  return aa == 0 && bb == 0 ? 1.0 : ab / std::sqrt(aa * bb);
 }
 
 }  // namespace bam::test

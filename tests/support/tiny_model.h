@@ -8,6 +8,7 @@
 
 #include "kernels/registry.h"
 #include "model/checkpoint_model.h"
+#include "support/device_under_test.h"
 #include "text/bytes_tokenizer.h"
 
 namespace bam::test {
@@ -49,7 +50,7 @@ struct TinyModel {
 
 // Seeded weights, larger than at the start of a training, so that what is far away matters.
 inline TinyModel random_model(const ModelConfig& config = tiny_config(), int threads = 1,
-                              Products products = Products::real, const std::string& device = "cpu") {
+                              Products products = Products::real, const std::string& device = device_under_test()) {
   TinyModel tiny;
   tiny.backend = make_backend(device, threads);
   LoadedModel& loaded = tiny.loaded;
