@@ -57,9 +57,9 @@ class Backend {
   virtual std::string describe() const = 0;   // one line for logs: instruction set, threads, libraries
   virtual DType real() const = 0;  // parameters, residuals, norms, softmax, losses: f64 for ref, f32 elsewhere
   virtual int threads() const = 0;
-  // In which dtype attention wants q, k and v from a model whose products read `products`: where attention multiplies
-  // in the real type anyhow, rounding them would cost digits and save nothing.
-  virtual DType attention_type(DType products) const { return products; }
+  // In which dtype attention wants q, k and v of heads of `dim` from a model whose products read `products`: where
+  // attention multiplies in the real type anyhow, rounding them would cost digits and save nothing.
+  virtual DType attention_type(DType, Index) const { return real(); }
 
   // What can still be allocated, so that what cannot fit is refused before it starts.
   virtual double available_bytes() const = 0;
@@ -74,7 +74,8 @@ class Backend {
   virtual void synchronize() = 0;
 
   // Throws Error "OP: NAME has ID at PLACE, expected ..." for an id outside its range: at once, before the op begins,
-  // or, where looking would stop a device, at the next call that waits for the device (copy_out, synchronize, sum).
+  // or, where looking would stop a device, at the next call that waits for the device (copy_out, synchronize, sum);
+  // what was computed till then is worth nothing, and the id is no longer what it was.
   virtual void check_ids(std::string_view op, const char* name, ConstTensorView ids, const IdRange& range);
 
   void matmul(const MatmulArgs& args);

@@ -40,7 +40,6 @@ class CpuBackend final : public Backend {
   }
   DType real() const override { return DType::f32; }
   int threads() const override { return ctx_.threads; }
-  DType attention_type(DType) const override { return DType::f32; }
 
   double available_bytes() const override { return available_memory_bytes(); }
   void* allocate(std::size_t bytes) override {

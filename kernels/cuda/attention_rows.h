@@ -99,8 +99,6 @@ class Pieces {
   std::size_t used_ = 0;
 };
 
-// Which kernels take a call.
-bool takes_tensor_cores(const AttentionInputs& in);
 // Throws Error for what no kernel takes.
 void check_inputs(const AttentionInputs& in);
 

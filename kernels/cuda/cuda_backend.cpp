@@ -72,6 +72,10 @@ class CudaBackend final : public Backend {
   }
   DType real() const override { return DType::f32; }
   int threads() const override { return 1; }
+  DType attention_type(DType products, Index dim) const override {
+    const bool half = products == DType::bf16 && takes_tensor_cores({.bf16 = true, .dim = dim});
+    return half ? DType::bf16 : DType::f32;
+  }
   double available_bytes() const override { return static_cast<double>(free_device_memory() + memory_.kept_bytes()); }
 
   void* allocate(std::size_t bytes) override { return memory_.take(bytes); }
@@ -90,8 +94,9 @@ class CudaBackend final : public Backend {
   }
   void check_ids(std::string_view op, const char* name, ConstTensorView ids, const IdRange& range) override {
     checks_.push_back({std::string(op), name, range});
-    cuda::check_ids(data_of<std::int32_t>(ids), ids.count(), range, static_cast<Index>(checks_.size()), found_.wrong_id,
-                    ctx());
+    // The ids are the caller's, who gets an error if one has to be replaced.
+    auto* const data = static_cast<std::int32_t*>(const_cast<void*>(ids.data));
+    cuda::check_ids(data, ids.count(), range, static_cast<Index>(checks_.size()), found_.wrong_id, ctx());
   }
 
  private:

@@ -6,22 +6,17 @@
 namespace bam::cuda {
 namespace {
 
-// Ids outside the table are told of elsewhere; here they must not lead astray.
-BAM_DEVICE Index safe_id(Index id, Index vocabulary) {
-  return id < 0 || id >= vocabulary ? 0 : id;
-}
-
 struct Forward {
   const std::int32_t* tokens;
   const float *weight, *positions;
   float* out;
-  Index vocabulary, length, dim;
+  Index length, dim;
 };
 
 // A block a token.
 BAM_KERNEL void forward_kernel(Forward args, bool aligned) {
   const Index n = blockIdx.x;
-  const float* const from = args.weight + safe_id(args.tokens[n], args.vocabulary) * args.dim;
+  const float* const from = args.weight + args.tokens[n] * args.dim;
   for (Index c = 4 * thread_index(); c < args.dim; c += 4 * kBlockThreads) {
     const int count = args.dim - c < 4 ? static_cast<int>(args.dim - c) : 4;
     float x[4];
@@ -38,15 +33,14 @@ BAM_KERNEL void forward_kernel(Forward args, bool aligned) {
 // A block a token: the first place of an id gathers for all of them, in the order of the tokens, so that a row of
 // dweight has one writer and its sum one order. Looking for equals costs a comparison a pair of tokens, which is little
 // beside the sums.
-BAM_KERNEL void backward_kernel(const std::int32_t* tokens, const float* dout, Index count, Index vocabulary, Index dim,
-                                float* dweight) {
+BAM_KERNEL void backward_kernel(const std::int32_t* tokens, const float* dout, Index count, Index dim, float* dweight) {
   std::uint32_t* const matches = reinterpret_cast<std::uint32_t*>(shared_memory());
   const Index n = blockIdx.x;
   const std::int32_t id = tokens[n];
   bool earlier = false;
   for (Index i = thread_index(); i < n && !earlier; i += kBlockThreads) earlier = tokens[i] == id;
   if (any_in_block(earlier)) return;
-  float* const to = dweight + safe_id(id, vocabulary) * dim;
+  float* const to = dweight + id * dim;
   for (Index first = n; first < count; first += kBlockThreads) {
     const Index i = first + thread_index();
     const std::uint32_t votes = vote(i < count && tokens[i < count ? i : n] == id);
@@ -80,7 +74,7 @@ void embedding_forward(const EmbeddingForwardArgs& args, const Context& ctx) {
   const bool aligned = dim % 4 == 0 && in_fours(args.weight, args.positions, args.out);
   launch(&forward_kernel, {static_cast<unsigned>(args.tokens.count()), 1, 1}, kBlockThreads, 0, ctx.stream,
          Forward{data_of<std::int32_t>(args.tokens), data_of<float>(args.weight), data_of<float>(args.positions),
-                 data_of<float>(args.out), args.weight.shape[0], args.tokens.shape[1], dim},
+                 data_of<float>(args.out), args.tokens.shape[1], dim},
          aligned);
 }
 
@@ -88,8 +82,8 @@ void embedding_backward(const EmbeddingBackwardArgs& args, const Context& ctx) {
   const Index count = args.tokens.count();
   if (count == 0) return;
   launch(&backward_kernel, {static_cast<unsigned>(count), 1, 1}, kBlockThreads, kBlockWarps * sizeof(std::uint32_t),
-         ctx.stream, data_of<std::int32_t>(args.tokens), data_of<float>(args.dout), count, args.dweight.shape[0],
-         args.dweight.shape[1], data_of<float>(args.dweight));
+         ctx.stream, data_of<std::int32_t>(args.tokens), data_of<float>(args.dout), count, args.dweight.shape[1],
+         data_of<float>(args.dweight));
 }
 
 void sinusoidal_table(const SinusoidalTableArgs& args, const Context& ctx) {

@@ -40,7 +40,7 @@ BAM_KERNEL void cross_entropy_kernel(const float* logits, const std::int32_t* ta
   const Index n = blockIdx.x;
   const Index target = targets[n];
   T* const gradient = dlogits == nullptr ? nullptr : dlogits + n * vocabulary;
-  if (target < 0 || target >= vocabulary) {  // not scored; one above is told of elsewhere
+  if (target < 0) {  // not scored
     if (thread_index() == 0) {
       nll[n] = 0;
       if (hit != nullptr) hit[n] = 0;

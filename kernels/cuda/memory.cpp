@@ -23,6 +23,7 @@ Memory::~Memory() {
 
 void* Memory::take(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
+  if (size < bytes) throw Error("cuda: memory: " + std::to_string(bytes) + " bytes are more than there can be");
   // What is an eighth larger will do; more would waste what another request needs.
   const auto fit = kept_.lower_bound(size);
   if (fit != kept_.end() && fit->first <= size + size / 8) {
@@ -30,8 +31,8 @@ void* Memory::take(std::size_t bytes) {
     kept_.erase(fit);
     return data;
   }
-  void* data = size < bytes ? nullptr : allocate_device_memory(size);
-  if (data == nullptr && size >= bytes) {
+  void* data = allocate_device_memory(size);
+  if (data == nullptr) {
     release_kept();
     data = allocate_device_memory(size);
   }

@@ -42,12 +42,11 @@ void cross_entropy(const CrossEntropyArgs& args, const Context& ctx);
 void optimizer_step(const OptimizerStepArgs& args, const Context& ctx);
 void plain_product(const MatmulArgs& args, const Context& ctx);
 
-// The first id that is out of its range, in memory of the device; call 0 for none yet.
+// The first id that is out of its range, in memory of the device; call 0 for none yet. Wrong ids are replaced.
 struct WrongId {
   Index call, place, id;
 };
-void check_ids(const std::int32_t* ids, Index count, const IdRange& range, Index call, WrongId* found,
-               const Context& ctx);
+void check_ids(std::int32_t* ids, Index count, const IdRange& range, Index call, WrongId* found, const Context& ctx);
 
 // kernels/ops/prior.h: [H] each, table [H, distances].
 struct PriorTable {
@@ -79,6 +78,8 @@ struct AttentionInputs {
   bool scale_prior;               // SSMax in the full form
   Index batch, queries, keys, heads, kv_heads, dim, distances;
 };
+
+bool takes_tensor_cores(const AttentionInputs& in);
 
 struct AttentionForward {
   AttentionInputs in;

@@ -23,9 +23,13 @@ cudaDataType_t type_of(const ConstTensorView& x) {
   return is_half(x) ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-std::uint32_t alignment_of(const void* data) {
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  return static_cast<std::uint32_t>(std::min<std::uintptr_t>(256, address & (~address + 1)));
+// The least of the three matrices'.
+std::uint32_t alignment_of(const MatmulArgs& args) {
+  const auto of = [](const void* data) {
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    return std::min<std::uintptr_t>(256, address & (~address + 1));
+  };
+  return static_cast<std::uint32_t>(std::min({of(args.a.data), of(args.b.data), of(args.c.data)}));
 }
 
 // Row-major c = op(a) op(b) is, by columns as the library has it, c' = op(b)' op(a)': b comes first, and every matrix
@@ -60,10 +64,12 @@ class Plan {
     // Sums of parts in an order of their own, never by atomics: the same bits every time.
     wish(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
          static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-    wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(args.b.data));
-    wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(args.a.data));
-    wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(args.c.data));
-    wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(args.c.data));
+    // One alignment for all: the plan serves every call whose least aligned matrix is aligned so.
+    const std::uint32_t alignment = alignment_of(args);
+    wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
+    wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment);
+    wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
+    wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment);
     cublasLtMatmulHeuristicResult_t found{};
     int count = 0;
     const cublasStatus_t status =
@@ -117,15 +123,8 @@ class Product::Library {
   Library& operator=(const Library&) = delete;
 
   void run(const MatmulArgs& args, const Context& ctx) {
-    const Key key{args.a.shape[0],
-                  args.a.shape[1],
-                  args.c.shape[1],
-                  args.transpose_a,
-                  args.transpose_b,
-                  args.accumulate,
-                  args.a.dtype,
-                  args.c.dtype,
-                  std::min({alignment_of(args.a.data), alignment_of(args.b.data), alignment_of(args.c.data)})};
+    const Key key{args.a.shape[0], args.a.shape[1], args.c.shape[1], args.transpose_a,  args.transpose_b,
+                  args.accumulate, args.a.dtype,    args.c.dtype,    alignment_of(args)};
     auto& plan = plans_[key];
     if (plan == nullptr) {
       plan =

@@ -52,7 +52,9 @@ TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
   const auto compute = [&](Shape shape) { return Tensor(backend, model.compute(), shape); };
   const Shape q_shape{windows, tokens, config.heads, config.head_dim()};
   const Shape kv_shape{windows, tokens, config.kv_heads, config.head_dim()};
-  const auto attention = [&](Shape shape) { return Tensor(backend, backend.attention_type(model.compute()), shape); };
+  const auto attention = [&](Shape shape) {
+    return Tensor(backend, backend.attention_type(model.compute(), config.head_dim()), shape);
+  };
   const bool rounds = model.compute() != model.real();
 
   for (Index i = 0; i < config.layers; ++i) {

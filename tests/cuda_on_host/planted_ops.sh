@@ -32,7 +32,7 @@ plant "a maximum that waits for nobody" loss.cu unit_loss 'loss: every size*' '0
 plant "a tile that is read before it is there" plain_product.cu unit_matmul 'matmul: every shape*' '0,/sync_block\(\);/ s/sync_block\(\);//'
 plant "operands exchanged" plain_product.cu unit_matmul 'matmul: every shape*' 's/Operand\{args.a.data, 1, m\}/Operand{args.a.data, m, 1}/'
 plant "a sum that leaves its last number out" elementwise.cu unit_elementwise 'elementwise: sums*' 's/i < end; i \+= kBlockThreads/i < end - 1; i += kBlockThreads/'
-plant "an id one too high" ids.cu unit_check 'check: an id*' 's/>= range.high_at/> range.high_at/'
+plant "an id one too high" ids.cu unit_check 'check: an id*' 's/id >= range.high_at/id > range.high_at/'
 plant "an angle of the neighbour" rotary.cu unit_rotary 'rotary: every size*' 's/i % half_dim\) \* 2/(i + 1) % half_dim) * 2/'
 plant "a gradient that is written before its gate is read" mlp.cu unit_mlp 'mlp: every size*' 's/u\[i\] \*= silu;/u[i] *= s;/'
 plant "a second moment without its square" optimizer.cu unit_optimizer_step 'optimizer_step: every size*' 's/rest2 \* g\[i\] \* g\[i\]/rest2 * g[i]/'

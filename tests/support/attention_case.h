@@ -64,6 +64,15 @@ inline Values prior_values(const PriorKind& kind, Index heads, Index distances) 
   return table;
 }
 
+// Whether a backend's attention multiplies bf16 in tensor cores: what is summed there was rounded to bf16 before, and
+// blocks of keys can be left out. The cpu multiplies in float, and leaves out blocks whatever the dtype.
+inline bool in_tensor_cores(const std::string& device, DType dtype, Index dim) {
+  return device == "cuda" && dtype == DType::bf16 && (dim == 16 || dim == 32 || dim == 48 || dim == 64 || dim == 128);
+}
+inline bool leaves_out(const std::string& device, DType dtype, Index dim) {
+  return device != "cuda" || in_tensor_cores(device, dtype, dim);
+}
+
 // First keys of a batch of rows, each cut into documents of its own.
 inline Values first_keys(const AttentionCase& c) {
   Values first = filled({c.batch, c.queries}, 0);

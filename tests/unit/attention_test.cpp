@@ -26,6 +26,10 @@ void check_values(const std::string& device, DType dtype, const AttentionCase& c
   const Call call = [&](Bench& bench) { forward(bench, c, x, dtype, tolerances); };
   const auto truth = run_on_ref(call);
   tolerances = attention_tolerances(c.dim, logit_size(c, x.first_key, truth.at("lse")));
+  double largest = 0;
+  for (const double v : x.v.at) largest = std::isfinite(v) ? std::max(largest, std::abs(v)) : largest;
+  // Probabilities that are rounded to bf16 move an output by at most 2^-9 max|v|.
+  if (in_tensor_cores(device, dtype, c.dim)) tolerances.out = tolerances.out + Tolerance{.absolute = 0x1p-9 * largest};
   CHECK(fault_of(device, truth, call) == "");
 }
 
