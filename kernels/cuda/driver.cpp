@@ -7,10 +7,10 @@
 namespace bam::cuda {
 namespace {
 
-// What made the context unusable; empty as long as it works.
+// What made the context unusable; empty as long as it works. Never destroyed: a backend may be the last to go.
 std::string& broken() {
-  static std::string text;
-  return text;
+  static auto* const text = new std::string;
+  return *text;
 }
 
 // These are about one call; everything else stays with the context for good.

@@ -16,9 +16,10 @@ constexpr std::size_t kGuard = 256;
 constexpr unsigned char kGuardByte = 0xA5;
 constexpr unsigned char kPoison = 0xFF;
 
+// Never destroyed: a backend may be the last to go.
 std::unordered_map<void*, std::size_t>& sizes() {
-  static std::unordered_map<void*, std::size_t> map;
-  return map;
+  static auto* const map = new std::unordered_map<void*, std::size_t>;
+  return *map;
 }
 std::size_t used = 0;
 
