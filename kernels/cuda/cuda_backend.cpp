@@ -73,8 +73,10 @@ class CudaBackend final : public Backend {
   DType real() const override { return DType::f32; }
   int threads() const override { return 1; }
   DType attention_type(DType products, Index dim) const override {
-    const bool half = products == DType::bf16 && takes_tensor_cores({.bf16 = true, .dim = dim});
-    return half ? DType::bf16 : DType::f32;
+    AttentionInputs heads{};
+    heads.bf16 = products == DType::bf16;
+    heads.dim = dim;
+    return takes_tensor_cores(heads) ? DType::bf16 : DType::f32;
   }
   double available_bytes() const override { return static_cast<double>(free_device_memory() + memory_.kept_bytes()); }
 
