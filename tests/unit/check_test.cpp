@@ -320,13 +320,3 @@ TEST_CASE("check: loss, optimizer and the rest") {
     CHECK(contains(error_of([&] { backend.sum(t.of({3}, DType::i32)); }), "sum: x is i32[3]"));
   });
 }
-
-TEST_CASE("check: a backend is asked for by name") {
-  CHECK(make_backend("ref", 3)->threads() == 1);
-  CHECK(make_backend("cpu", 2)->threads() == 2);
-  const bool has_cuda = list_backends().back().available;
-  CHECK(make_backend("auto", 1)->name() == (has_cuda ? "cuda" : "cpu"));
-  CHECK(contains(error_of([] { make_backend("cuda:1000", 1); }), "--device cuda:1000: "));
-  CHECK(contains(error_of([] { make_backend("cuda:-1", 1); }), "'cuda:-1' is not a device"));
-  CHECK(contains(error_of([] { make_backend("gpu", 1); }), "'gpu' is not a device"));
-}
