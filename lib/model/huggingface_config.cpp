@@ -241,7 +241,8 @@ std::string format_huggingface_config(const ModelConfig& config, bool tied, io::
     json.field("train_scale", config.train_scale).field("train_loc", config.train_loc);
     json.field("context", config.context).field("use_cache", false);
   }
-  if (config.context > 0) json.field("max_position_embeddings", config.context);
+  // Of the others none ends at its training context.
+  if (stock && config.context > 0) json.field("max_position_embeddings", config.context);
   json.field("bos_token_id", ids.bos);
   json.key("eos_token_id");
   if (ids.eos) {

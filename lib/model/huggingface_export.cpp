@@ -114,7 +114,7 @@ void export_huggingface(const io::CheckpointReader& checkpoint, std::optional<io
       has_config = has_config || name == "tokenizer_config.json";
     }
   }
-  huggingface::write_tokenizer_to(folder, stored, *tokenizer, config.context, has_config);
+  huggingface::write_tokenizer_to(folder, stored, *tokenizer, has_config);
   exporter.write_weights(folder.place("model.safetensors"));
 }
 

@@ -141,9 +141,9 @@ std::string record_of(const StoredTokenizer& stored) {
 }  // namespace
 
 void write_tokenizer_to(io::OutputFolder& folder, const StoredTokenizer& stored, const text::Tokenizer& tokenizer,
-                        Index context, bool has_config) {
+                        bool has_config) {
   for (const io::TokenizerFile& file : stored.files) write_file(folder, file.name, file.bytes);
-  for (const io::TokenizerFile& file : text::huggingface_files(tokenizer, context)) {
+  for (const io::TokenizerFile& file : text::huggingface_files(tokenizer)) {
     if (!has_config || file.name != kConfig) write_file(folder, file.name, file.bytes);
   }
   write_file(folder, kTokenizerRecord, record_of(stored));

@@ -20,7 +20,7 @@ std::unique_ptr<text::Tokenizer> read_tokenizer_of(const std::string& folder, co
 
 // The tokenizer's own files, the record, and tokenizer_config.json unless `has_config`.
 void write_tokenizer_to(io::OutputFolder& folder, const StoredTokenizer& stored, const text::Tokenizer& tokenizer,
-                        Index context, bool has_config);
+                        bool has_config);
 
 // A whole file, by io::OutputFile.
 void write_file(io::OutputFolder& folder, const std::string& name, std::string_view bytes);

@@ -23,7 +23,7 @@ void write_special(io::JsonWriter& json, std::string_view text) {
   json.field("normalized", false).field("special", true);
 }
 
-std::string config_of(const Tokenizer& tokenizer, Index context) {
+std::string config_of(const Tokenizer& tokenizer) {
   io::JsonWriter json;
   json.begin_object();
   for (const auto& [kind, name] : kClasses) {
@@ -34,7 +34,6 @@ std::string config_of(const Tokenizer& tokenizer, Index context) {
   if (tokenizer.eos_id()) json.field("eos_token", tokenizer.piece(*tokenizer.eos_id()));
   json.field("add_bos_token", true).field("add_eos_token", false);
   json.field("clean_up_tokenization_spaces", false).field("legacy", false);
-  if (context > 0) json.field("model_max_length", context);
   // A BOS that was put above the vocabulary is in none of the tokenizer's own files.
   if (Index{tokenizer.bos_id()} == tokenizer.vocab_size() - 1) {
     json.key("added_tokens_decoder").begin_object().key(std::to_string(tokenizer.bos_id())).begin_object();
@@ -86,8 +85,8 @@ std::string bytes_json(const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::vector<io::TokenizerFile> huggingface_files(const Tokenizer& tokenizer, Index context) {
-  std::vector<io::TokenizerFile> files = {{"tokenizer_config.json", config_of(tokenizer, context)}};
+std::vector<io::TokenizerFile> huggingface_files(const Tokenizer& tokenizer) {
+  std::vector<io::TokenizerFile> files = {{"tokenizer_config.json", config_of(tokenizer)}};
   if (tokenizer.kind() == "bytes") files.push_back({"tokenizer.json", bytes_json(tokenizer)});
   return files;
 }

@@ -8,7 +8,7 @@
 namespace bam::text {
 
 // tokenizer_config.json, and tokenizer.json for a tokenizer whose own files that library does not read (bytes). Texts
-// begin with BOS there as documents do here. `context`: tokens of the longest text, 0 = not known.
-std::vector<io::TokenizerFile> huggingface_files(const Tokenizer& tokenizer, Index context);
+// begin with BOS there as documents do here.
+std::vector<io::TokenizerFile> huggingface_files(const Tokenizer& tokenizer);
 
 }  // namespace bam::text
