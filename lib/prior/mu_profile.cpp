@@ -10,10 +10,11 @@ namespace {
 constexpr double kGain = 1e-6;
 constexpr double kRatio95 = 1.92;  // half the quantile of chi squared with one degree of freedom
 constexpr double kThreeErrors = 4.5;
-constexpr int kMostKeys = 64;
-constexpr int kKeysBeyond = 2;
+constexpr int kMostStretches = 80;
+constexpr int kStretchesBeyond = 2;
+constexpr double kNear = 8;  // keys that are each looked at; beyond, stretches grow by one part in as many
 
-// From one whole number to the next, in the direction of the walk. Close to a key a cusp is steep.
+// From one key to the next, or over a stretch of several, in the direction of the walk. Close to a key a cusp is steep.
 constexpr std::array<double, 11> kSteps = {0.0, 0.02, 0.06, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 0.97};
 
 // The place between two neighbours, one within `allowed` below the maximum and one beyond, where a parabola passes it.
@@ -40,11 +41,13 @@ MuProfile profile_mu(const LikelihoodFunction& likelihood, double queries, doubl
     Side side{at, at, best.point, false};
     FitPoint from = best.point;
     double before_mu = at, before_drop = 0;
-    int keys_since = 0;
+    double key = 0;  // where the stretch begins
+    int stretches_since = 0;
     const double first_key = direction > 0 ? std::floor(at) : std::ceil(at);
-    for (int key = 0; key < kMostKeys && keys_since < kKeysBeyond; ++key, ++keys_since) {
+    for (int i = 0; i < kMostStretches && stretches_since < kStretchesBeyond; ++i, ++stretches_since) {
+      const double keys = std::max(1.0, std::floor(key / kNear));
       for (const double step : kSteps) {
-        const double mu = first_key + direction * (key + step);
+        const double mu = first_key + direction * (key + keys * step);
         if (direction * (mu - at) <= 0) continue;
         if (mu < search.mu_low || mu > search.mu_high) {
           side.ends = before_drop > kThreeErrors;
@@ -65,14 +68,15 @@ MuProfile profile_mu(const LikelihoodFunction& likelihood, double queries, doubl
         extend(kRatio95, side.reach95);
         extend(kThreeErrors, side.reach3);
         if (drop <= kThreeErrors) {
-          keys_since = 0;
+          stretches_since = 0;
           from = side.last = found.point;
         }
         before_mu = mu;
         before_drop = drop;
       }
+      key += keys;
     }
-    side.ends = keys_since >= kKeysBeyond;
+    side.ends = stretches_since >= kStretchesBeyond;
     return side;
   };
   const Side below = walk(-1), above = walk(1);

@@ -19,8 +19,8 @@ struct MuProfile {
 };
 
 // `search` holds mu. Differences of log likelihoods count `inflation` times less, for draws that are not independent.
-// Walks from the estimate outward, 11 steps from key to key, closer ones beside it, until all between one key and the
-// next are too low; not beyond 64 keys and the bounds of the search.
+// Walks from the estimate outward, 11 steps from key to key, closer ones beside it, and over growing stretches beyond 8
+// keys, until all of a stretch is too low or the bounds of the search are reached.
 MuProfile profile_mu(const LikelihoodFunction& likelihood, double queries, double typical_distance,
                      const Search& search, const Maximum& best, double inflation);
 
