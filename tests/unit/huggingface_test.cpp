@@ -277,7 +277,8 @@ TEST_CASE("huggingface: priors and scales of the softmax stay float32") {
   }
   to_folder(scratch / "a.h5", scratch / "b", TensorType::bf16);
   int wide = 0;
-  for (const io::StoredTensor& tensor : io::SafetensorsFile(scratch / "b/model.safetensors").tensors()) {
+  const io::SafetensorsFile file(scratch / "b/model.safetensors");
+  for (const io::StoredTensor& tensor : file.tensors()) {
     const bool special = contains(tensor.name, "prior_") || contains(tensor.name, "ssmax_");
     CHECK(tensor.type == (special ? TensorType::f32 : TensorType::bf16));
     wide += special;
