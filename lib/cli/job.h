@@ -28,7 +28,7 @@ class Job {
 
   // All ranks, after the last of their work.
   void leave();
-  // This rank ends with this error: rank 0 shows it, the others tell rank 0.
+  // This rank ends with this error: rank 0 shows it, the others tell rank 0, unless there is nothing to tell.
   void fail(const std::string& message, ExitStatus status);
 
  private:

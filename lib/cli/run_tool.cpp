@@ -16,6 +16,7 @@
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "cli/version.h"
+#include "dist/shared_error.h"
 
 namespace bam::cli {
 namespace {
@@ -66,6 +67,13 @@ int guarded(Job& job, const std::function<int()>& work) {
     return work();
   } catch (const BrokenPipe& error) {
     job.fail("", error.status);
+    return static_cast<int>(error.status);
+  } catch (const dist::SharedError& error) {
+    if (job.speaks()) {
+      job.fail(error.what(), error.status);
+    } else {
+      job.fail("", error.status);
+    }
     return static_cast<int>(error.status);
   } catch (const Error& error) {
     job.fail(error.what(), error.status);

@@ -246,7 +246,7 @@ void Lifeline::fail(const std::string& message) {
     say(std::string(1, kEndNow));
   } else {
     told_ = false;  // rank 0 is to answer
-    say(kFailed + message + "\n");
+    if (!message.empty()) say(kFailed + message + "\n");
     const auto begin = std::chrono::steady_clock::now();
     while (!over_ && std::chrono::steady_clock::now() - begin < kLongestWait) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -27,7 +27,8 @@ class Lifeline {
   // All ranks together, when all is done: from here on a rank may end.
   void leave();
 
-  // This rank ends with an error. Rank 0 tells the user of another's (and has told him of its own); all others end.
+  // This rank ends with an error. Rank 0 tells the user of another's (and has told him of its own); all others end. An
+  // empty message: rank 0 knows.
   void fail(const std::string& message);
 
  private:

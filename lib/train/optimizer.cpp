@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/error.h"
+#include "dist/shared_error.h"
 #include "train/ranks.h"
 
 namespace bam::train {
@@ -54,8 +54,8 @@ double Optimizer::apply(const ParameterSet& gradients, double learning_rate, dou
   }
   const double norm = std::sqrt(squares);
   if (!std::isfinite(norm)) {
-    throw Error("training: the norm of the gradients is not finite at step " + std::to_string(step_ + 1) +
-                ", expected numbers (a lower --lr?)");
+    throw dist::SharedError("training: the norm of the gradients is not finite at step " + std::to_string(step_ + 1) +
+                            ", expected numbers (a lower --lr?)");
   }
   const double scale = settings_.clip > 0 ? std::min(1.0, settings_.clip / (norm + 1e-6)) : 1.0;
   ++step_;

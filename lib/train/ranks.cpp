@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "dist/shared_error.h"
 #include "io/sha256.h"
 
 namespace bam::train {
@@ -75,7 +76,7 @@ void together(dist::Communicator& ranks, const std::function<void()>& work) {
   message.erase(message.find_last_not_of(' ') + 1);
   const auto own = static_cast<double>(status);
   const double told = ranks.gather_all({&own, 1})[static_cast<std::size_t>(failed)];
-  throw Error(message, static_cast<ExitStatus>(static_cast<int>(told)));
+  throw dist::SharedError(message, static_cast<ExitStatus>(static_cast<int>(told)));
 }
 
 void require_same(dist::Communicator& ranks, const std::string& text, const std::string& what) {
@@ -84,7 +85,8 @@ void require_same(dist::Communicator& ranks, const std::string& text, const std:
   broadcast(ranks, digest, 0);
   const int other = first_without(ranks, digest == own);
   if (other < 0) return;
-  throw Error("rank " + std::to_string(other) + ": " + what + " are not those of rank 0, expected the same on all");
+  throw dist::SharedError("rank " + std::to_string(other) + ": " + what +
+                          " are not those of rank 0, expected the same on all");
 }
 
 bool on_any(dist::Communicator& ranks, bool here) {

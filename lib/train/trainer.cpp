@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/error.h"
+#include "dist/shared_error.h"
 
 namespace bam::train {
 
@@ -55,8 +55,8 @@ std::optional<StepResult> Trainer::step(const Batch& batch, const std::function<
   result.loss = std::accumulate(all_nll.begin(), all_nll.end(), 0.0) * grad_scale;
   const Index step = optimizer_.step();
   if (!std::isfinite(result.loss)) {
-    throw Error("training: the loss is not finite at step " + std::to_string(step + 1) +
-                ", expected numbers (a lower --lr?)");
+    throw dist::SharedError("training: the loss is not finite at step " + std::to_string(step + 1) +
+                            ", expected numbers (a lower --lr?)");
   }
   const double factor = schedule_factor(settings_.schedule, step);
   result.learning_rate = settings_.learning_rate * factor;
@@ -77,7 +77,7 @@ Trainer::Totals Trainer::totals_of(const Batch& batch) {
     totals.targets += static_cast<Index>(all[i]);
     totals.rounds = std::max(totals.rounds, static_cast<Index>(all[i + 1]));
     if (all[i + 2] != all[2])
-      throw Error("training: the ranks have summed different gradients, expected the same bits");
+      throw dist::SharedError("training: the ranks have summed different gradients, expected the same bits");
   }
   return totals;
 }
