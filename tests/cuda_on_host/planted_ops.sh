@@ -14,7 +14,7 @@ flags=(-std=c++20 -O1 -fPIC -DBAM_CUDA_ON_HOST -I"$BAM_SOURCE/tests" -I"$BAM_BUI
 passes() {
   local others=()
   "$compiler" "${flags[@]}" -x c++ -c planted.cu -o planted.o 2>log || { fail "does not compile: $(head -3 log)"; return 1; }
-  mapfile -t others < <(find "$objects" -name '*.o' ! -path '*cuda_kernels_on_host*' ! -name "$1.o")
+  mapfile -t others < <(find "$objects/cuda_on_host.dir" "$objects/bam_cuda_host.dir" -name '*.o' ! -name "$1.o")
   "$compiler" -shared -Wl,--no-undefined -o planted.so planted.o "${others[@]}" -lboost_context 2>log ||
     { fail "does not link: $(head -3 log)"; return 1; }
   (cd "$BAM_SOURCE" && BAM_CUDA_LIBRARY="$scratch/planted.so" BAM_TEST_DEVICE=cuda timeout 120 "$tests/$2" "$3") >log 2>&1
