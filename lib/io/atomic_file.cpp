@@ -101,6 +101,7 @@ OutputFile::OutputFile(const std::string& path, Temporary temporary) : ByteSink(
     return;
   }
   const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) throw_errno(path, "cannot write");
   if ((exists && S_ISDIR(status.st_mode)) || path.back() == '/') {
     throw Error(path + ": is a directory, expected the name of a file to write");
   }
@@ -113,9 +114,9 @@ OutputFile::OutputFile(const std::string& path, Temporary temporary) : ByteSink(
     mode_ = status.st_mode & 07777U;
     keeps_mode_ = true;
   }
-  std::error_code ignored;
-  final_path_ = exists ? fs::canonical(path, ignored).string() : path;
-  if (final_path_.empty()) final_path_ = path;
+  std::error_code error;
+  final_path_ = exists ? fs::canonical(path, error).string() : path;
+  if (error) throw Error(path + ": cannot write: " + error.message());
   open_temporary(temporary == Temporary::named);
 }
 

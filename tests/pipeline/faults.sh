@@ -10,45 +10,70 @@ bam-tokenize -q --input lines text.txt -o a.tok.zst || fail "no shard"
 small=(-q --threads 1 --layers 1 --dim 16 --heads 2 --context 32 --batch-tokens 64 --no-times --pe alibi)
 train() { bam-train "${small[@]}" --steps "$@" a.tok.zst; }
 # faulty N HOW COMMAND...
-faulty() { env LD_PRELOAD="$faults" GOMP_SPINCOUNT=2000 FAULT_AT="$1" FAULT_HOW="$2" "${@:3}"; }
+faulty() { env LD_PRELOAD="$faults" GOMP_SPINCOUNT=2000 FAULT_FILE=dir/model FAULT_AT="$1" FAULT_HOW="$2" "${@:3}"; }
 
 train 1 -o old.h5 || fail "training failed"
 train 2 -o new.h5 || fail "training failed"
-save=(bam-train "${small[@]}" --steps 2 --resume no a.tok.zst -o dir/model.h5)
+chmod 640 old.h5
+save=(bam-train "${small[@]}" --steps 2 --resume no --keep 1 a.tok.zst -o dir/model.h5)
 mkdir dir
-cp old.h5 dir/model.h5
+cp -p old.h5 dir/model.h5
 FAULT_LOG=$PWD/calls faulty 0 none "${save[@]}" || fail "training failed under the fault layer"
 same dir/model.h5 new.h5
+same dir/model-2.h5 new.h5
 count=$(wc -l <calls)
 echo "system calls: $count, of them $(sort calls | uniq -c | sort -rn | awk '{ printf "%s %s, ", $1, $2 }')"
-renamed=$(grep -n '^rename$' calls | cut -d: -f1)
-for call in pwrite fsync linkat rename close; do grep -q "^$call" calls || fail "no $call is counted"; done
+renamed=$(grep -m1 -n '^rename$' calls | cut -d: -f1)
+for call in stat access realpath open fcntl ftruncate pwrite fstat pread fchmod fsync linkat close rename; do
+  grep -q "^$call" calls || fail "no $call is counted"
+done
+
+# The layer sees calls of the C library. None of those that the kernel sees on the new file escapes it.
+if strace -qq -o trace true 2>/dev/null; then
+  cp -p old.h5 dir/model.h5
+  strace -f -qq -y -e signal=none -o trace "${save[@]}" || fail "training failed under strace"
+  grep -oE "^[0-9 ]*[a-z0-9_]+\([0-9]+<$PWD/dir/(#|\.bam-)" trace | sed -E 's/^[0-9 ]*([a-z0-9_]+)\(.*/\1/; s/64$//; s/newfstatat|statx/fstat/' |
+    grep -v ioctl | sort | uniq -c >seen
+  grep -q pwrite seen || fail "strace shows no pwrite: $(head -3 trace)"
+  while read -r times call; do
+    counted=$(grep -cE "^$call(64)?$" calls)
+    [ "$counted" -ge "$times" ] || fail "$call: $times on the new file, of which the layer sees $counted"
+  done <seen
+else
+  echo "strace does not run here: whether the layer sees every call is not checked" >&2
+fi
 
 # Errors: three kinds in turn.
 kinds=(ENOSPC EIO EDQUOT)
 texts=('No space left on device' 'Input/output error' 'Disk quota exceeded')
 for ((n = 1; n <= count; n++)); do
   call=$(sed -n ${n}p calls)
-  cp old.h5 dir/model.h5
-  # A look at the output opens and closes a file for nothing; and where a file cannot be without a name, it gets one.
+  cp -p old.h5 dir/model.h5
+  rm -f dir/model-2.h5
   status=0
   faulty $n "${kinds[n % 3]}" "${save[@]}" >out 2>err || status=$?
   if [ $status = 0 ]; then
-    [[ $call == close || $call == open ]] || fail "call $n ($call) fails, and the status is 0"
+    # A look at the output opens and closes a file for nothing; two paths that cannot be compared are told apart by their
+    # text; where a file cannot be without a name, it gets one; and where it cannot have two names, there is a copy.
+    [[ $call == close || $call == open* || $call == stat || $call == realpath || ($call == linkat && $n -gt $renamed) ]] ||
+      fail "call $n ($call) fails, and the status is 0"
     same dir/model.h5 new.h5
+    same dir/model-2.h5 new.h5
+    [ "$(stat -c %a dir/model.h5)" = 640 ] || fail "call $n ($call) fails, and the new file has other permissions"
   else
     [ $status = 1 ] || fail "call $n ($call): exit status $status, expected 1"
-    one_line_error "^bam-train: dir/model.h5: .*${texts[n % 3]}"
+    one_line_error "^bam-train: dir/model(-2)?.h5: .*${texts[n % 3]}"
     if [ $n -le "$renamed" ]; then same dir/model.h5 old.h5; else same dir/model.h5 new.h5; fi
+    [ ! -e dir/model-2.h5 ] || same dir/model-2.h5 new.h5
   fi
-  [ "$(find dir -type f | wc -l)" = 1 ] || fail "call $n ($call): something is left: $(ls -A dir)"
+  [ -z "$(find dir -type f ! -name model.h5 ! -name model-2.h5)" ] || fail "call $n ($call): something is left: $(ls -A dir)"
 done
 
 # The end of the process.
 for ((n = 1; n <= count; n++)); do
   call=$(sed -n ${n}p calls)
   [[ $call == pwrite* && $((n % 4)) != 0 ]] && continue
-  cp old.h5 dir/model.h5
+  cp -p old.h5 dir/model.h5
   faulty $n kill "${save[@]}" >out 2>err && fail "the process survives its end at call $n ($call)"
   if [ $n -le "$renamed" ]; then same dir/model.h5 old.h5; else same dir/model.h5 new.h5; fi
   # Between link and rename the file has a name that nobody else knows.
@@ -60,7 +85,7 @@ faulty all short "${save[@]}" || fail "short reads and writes are an error"
 same dir/model.h5 new.h5
 
 # A save that goes on beside the training: its error ends it, and the checkpoint before stays.
-cp old.h5 dir/model.h5
+cp -p old.h5 dir/model.h5
 expect 1 faulty 40 ENOSPC bam-train "${small[@]}" --steps 100000 --save-every 1 --resume no a.tok.zst -o dir/model.h5
 one_line_error '^bam-train: dir/model.h5: .*No space left on device'
 same dir/model.h5 old.h5

@@ -1,8 +1,10 @@
 // Preloaded into a program (LD_PRELOAD), it makes one of the system calls that write an output file fail. Counted are
-// calls on files that OutputFile opens (without a name, or named .bam-RANDOM.tmp) and on the folder that it syncs.
+// calls on files that OutputFile opens (without a name, or named .bam-RANDOM.tmp), on the folder that it syncs, and
+// those that ask about the file that is to be written.
 //   FAULT_AT=N       the N-th of them (from 1), or `all`
 //   FAULT_HOW=WHAT   ENOSPC, EIO, EDQUOT: the call fails so; short: it moves half of its bytes; kill: the process dies
 //                    by SIGKILL instead of making it
+//   FAULT_FILE=TEXT  files to be written are those with it in their path
 //   FAULT_LOG=FILE   a line with the name of each is appended
 //   FAULT_LOCKS=1    every file lock fails with ENOLCK, as on file systems without a lock service
 #define _GNU_SOURCE
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -177,4 +180,27 @@ int linkat(int from_at, const char* from, int to_at, const char* to, int flags) 
 int rename(const char* from, const char* to) {
   if (strstr(from, ".bam-") != NULL && meet("rename") == fail) return -1;
   return REAL(rename)(from, to);
+}
+
+int fstat(int fd, struct stat* status) {
+  ON_OUTPUT(fstat, fd, status)
+}
+
+static int fails_about(const char* name, const char* path) {
+  const char* file = getenv("FAULT_FILE");
+  return file != NULL && strstr(path, file) != NULL && meet(name) == fail;
+}
+
+#define ABOUT_OUTPUT(function, failure, ...)        \
+  if (fails_about(#function, path)) return failure; \
+  return REAL(function)(__VA_ARGS__);
+
+int stat(const char* path, struct stat* status) {
+  ABOUT_OUTPUT(stat, -1, path, status)
+}
+int access(const char* path, int mode) {
+  ABOUT_OUTPUT(access, -1, path, mode)
+}
+char* realpath(const char* path, char* resolved) {
+  ABOUT_OUTPUT(realpath, NULL, path, resolved)
 }
