@@ -58,13 +58,14 @@ inline bool is_checkpoint(const std::string& path) {
 // An unfinished training of the same options under the name of the output.
 inline Saved find_unfinished(const std::string& path, const cli::Context& context) {
   // Anything but a checkpoint is replaced like any file.
-  if (!std::filesystem::is_regular_file(path) || !is_checkpoint(path)) return nullptr;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || !is_checkpoint(path)) return nullptr;
   train::OptionValues before;
   Saved saved;
   try {
     saved = train::open_newest(path);
-  } catch (const Error& error) {
-    log::warning(std::string(error.what()) + "; it will be replaced");
+  } catch (const Error& failure) {
+    log::warning(std::string(failure.what()) + "; it will be replaced");
     return nullptr;
   }
   try {
@@ -96,7 +97,8 @@ inline Saved find_saved(const TrainToolOptions& o, cli::Context& context) {
     }
     return newest;
   }
-  if (o.resume == o.output.path && !std::filesystem::exists(o.resume)) {
+  std::error_code error;
+  if (o.resume == o.output.path && !std::filesystem::exists(o.resume, error) && !error) {
     log::info(o.resume + " is not there yet: starting anew");
     return nullptr;
   }

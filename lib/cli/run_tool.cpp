@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -83,6 +84,8 @@ int guarded(Job& job, const std::function<int()>& work) {
     return guarded(job, [error]() -> int { refuse_write(error); });
   } catch (const std::bad_alloc&) {
     job.fail("out of memory", ExitStatus::failed);
+  } catch (const std::filesystem::filesystem_error& error) {
+    job.fail(error.path1().string() + ": " + error.code().message(), ExitStatus::failed);
   } catch (const std::exception& error) {
     job.fail(std::string("internal error: ") + error.what(), ExitStatus::failed);
   }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "io/checkpoint.h"
 #include "io/second_name.h"
 
 namespace bam::train {
@@ -64,9 +66,15 @@ void keep_checkpoint(const std::string& output, Index count, const TrainingState
   }
 }
 
-void write_and_keep(const std::string& output, Index keep, const TrainingCheckpoint& checkpoint) {
-  save_checkpoint(output, checkpoint);
-  keep_checkpoint(output, keep, checkpoint.state);
+// Empty where there is none, or nothing to be read more than once.
+std::string block_of(const std::string& output) {
+  std::error_code error;
+  if (output.empty() || output == "-" || !fs::is_regular_file(output, error)) return {};
+  std::string block(static_cast<std::size_t>(io::kCheckpointBlockBytes), '\0');
+  std::ifstream file(output, std::ios::binary);
+  file.read(block.data(), std::ssize(block));
+  block.resize(static_cast<std::size_t>(file.gcount()));
+  return block;
 }
 
 // A copy of all values, which is handed out once.
@@ -92,6 +100,8 @@ std::vector<std::string> kept_checkpoints(const std::string& output) {
   return names;
 }
 
+Saver::Saver(std::string output, Index keep) : output_(std::move(output)), keep_(keep), in_place_(block_of(output_)) {}
+
 Saver::~Saver() {
   if (writing_.valid()) writing_.wait();
 }
@@ -109,14 +119,22 @@ void Saver::write_aside(const TrainingCheckpoint& checkpoint) {
   copy.parameters = frozen(checkpoint.parameters, count);
   copy.m = frozen(checkpoint.m, count);
   copy.v = frozen(checkpoint.v, count);
-  writing_ = std::async(std::launch::async, [output = output_, keep = keep_, copy = std::move(copy)] {
-    write_and_keep(output, keep, copy);
-  });
+  writing_ = std::async(std::launch::async, [this, copy = std::move(copy)] { write_and_keep(copy); });
 }
 
 void Saver::write(const TrainingCheckpoint& checkpoint) {
   if (writing_.valid()) writing_.get();
-  write_and_keep(output_, keep_, checkpoint);
+  write_and_keep(checkpoint);
+}
+
+void Saver::write_and_keep(const TrainingCheckpoint& checkpoint) {
+  const std::string there = block_of(output_);
+  if (!there.empty() && there != in_place_) {
+    throw Error(output_ + ": written by another process while this training went on, expected an output of its own");
+  }
+  save_checkpoint(output_, checkpoint);
+  in_place_ = block_of(output_);
+  keep_checkpoint(output_, keep_, checkpoint.state);
 }
 
 std::unique_ptr<SavedTraining> open_newest(const std::string& output) {

@@ -19,7 +19,7 @@ std::vector<std::string> kept_checkpoints(const std::string& output);
 class Saver {
  public:
   // `keep` checkpoints stay under names of their own; with any, the best does too.
-  Saver(std::string output, Index keep) : output_(std::move(output)), keep_(keep) {}
+  Saver(std::string output, Index keep);
   ~Saver();  // waits for what is being written
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
@@ -30,12 +30,16 @@ class Saver {
   // Copies everything, and writes it from another thread. Not while one is being written.
   void write_aside(const TrainingCheckpoint& checkpoint);
 
-  // In place when it returns. Throws Error or BrokenPipe; then the last checkpoint is as it was.
+  // In place when it returns. Throws Error or BrokenPipe; then the last checkpoint is as it was. So is one that is
+  // neither of this saver nor what was there when it began: two trainings have the same output, and one has to end.
   void write(const TrainingCheckpoint& checkpoint);
 
  private:
+  void write_and_keep(const TrainingCheckpoint& checkpoint);
+
   std::string output_;
   Index keep_;
+  std::string in_place_;  // how the file begins that this saver may replace: its block, with a digest
   std::future<void> writing_;
 };
 

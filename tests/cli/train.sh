@@ -113,6 +113,9 @@ one_line_error "^bam-train: training: the .* is not finite at step"
 absent no.h5
 expect 1 bam-train -q "${small[@]}" a.tok.zst -o missing/no.h5
 one_line_error '^bam-train: missing'
+ln -s loop loop
+expect 1 bam-train -q "${small[@]}" a.tok.zst -o loop
+one_line_error '^bam-train: loop: .*symbolic links'
 expect 1 bam-train -q "${small[@]}" a.tok.zst -o /dev/full
 one_line_error '^bam-train: /dev/full: .*No space'
 

@@ -1,22 +1,17 @@
 // boxes: io base
 // safetensors files: refused with an Error, or every tensor lies in the file and is read.
-#include <unistd.h>
-
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
 
 #include "base/error.h"
 #include "io/safetensors.h"
+#include "memory_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::array<char, 32> path{"/tmp/bam-fuzz-XXXXXX"};
-  const int file = mkstemp(path.data());
-  if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size)) abort();
-  close(file);
+  const bam::test::MemoryFile file({reinterpret_cast<const char*>(data), size});
   try {
-    const bam::io::SafetensorsFile tensors(path.data());
+    const bam::io::SafetensorsFile tensors(file.path());
     bam::Index covered = 0;
     for (const bam::io::StoredTensor& tensor : tensors.tensors()) {
       if (tensor.offset != covered) abort();
@@ -28,6 +23,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (covered > static_cast<bam::Index>(size)) abort();
   } catch (const bam::Error&) {
   }
-  unlink(path.data());
   return 0;
 }

@@ -142,3 +142,27 @@ TEST_CASE("saver: the newest that is not damaged") {
   std::filesystem::remove(path);
   CHECK(open_newest(path)->state().step == 9);
 }
+
+TEST_CASE("saver: a checkpoint that another training has put there meanwhile stays") {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.h5";
+  Saver(path, 0).write(checkpoint_of(1, 1));
+  Saver first(path, 0), second(path, 0);
+  first.write(checkpoint_of(2, 2));
+  first.write(checkpoint_of(3, 3));
+  const std::string expected =
+      path + ": written by another process while this training went on, expected an output of its own";
+  CHECK(error_of([&] { second.write(checkpoint_of(2, 4)); }) == expected);
+  CHECK(step_of(path) == 3);
+  second.write_aside(checkpoint_of(2, 4));
+  CHECK(error_of([&] {
+          while (second.is_writing()) std::this_thread::yield();
+        }) == expected);
+  CHECK(step_of(path) == 3);
+  // Touched, or taken away, it is still the training's own.
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now());
+  first.write(checkpoint_of(4, 4));
+  std::filesystem::remove(path);
+  first.write(checkpoint_of(5, 5));
+  CHECK(step_of(path) == 5);
+}
