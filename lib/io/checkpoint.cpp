@@ -16,7 +16,12 @@ namespace {
 
 constexpr std::string_view kMagic = "bam-checkpoint ";
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
-constexpr Index kChunkBytes = 1 << 20;
+constexpr Index kMostChunkBytes = 1 << 20;
+
+// A buffer to go through so many bytes with.
+std::string chunk_for(Index bytes) {
+  return std::string(static_cast<std::size_t>(std::clamp<Index>(bytes, 1, kMostChunkBytes)), '\0');
+}
 
 // The user block: three lines of text, then zeros.
 struct Block {
@@ -81,7 +86,7 @@ std::string read_block(ByteSource& source) {
 void verify(ByteSource& source, const Block& block, SpoolFile* spool) {
   Sha256 digest;
   Index missing = block.bytes;
-  std::string chunk(static_cast<std::size_t>(kChunkBytes), '\0');
+  std::string chunk = chunk_for(block.bytes);
   while (const Index got = source.read(chunk)) {
     if (got > missing) throw Error(source.name() + ": damaged checkpoint: other bytes behind its end");
     const std::string_view piece(chunk.data(), static_cast<std::size_t>(got));
@@ -109,9 +114,9 @@ class FileSource : public ByteSource {
 
 std::string digest_of_part(int fd, Index bytes, const std::string& name) {
   Sha256 digest;
-  std::string chunk(static_cast<std::size_t>(kChunkBytes), '\0');
+  std::string chunk = chunk_for(bytes);
   for (Index offset = 0; offset < bytes;) {
-    const std::span<char> piece(chunk.data(), static_cast<std::size_t>(std::min(kChunkBytes, bytes - offset)));
+    const std::span<char> piece(chunk.data(), static_cast<std::size_t>(std::min(std::ssize(chunk), bytes - offset)));
     read_fully_at(fd, kCheckpointBlockBytes + offset, piece, name);
     digest.update({piece.data(), piece.size()});
     offset += std::ssize(piece);
@@ -121,9 +126,9 @@ std::string digest_of_part(int fd, Index bytes, const std::string& name) {
 
 void copy(int fd, const std::string& name, OutputFile& output) {
   const Index bytes = file_size(fd, name);
-  std::string chunk(static_cast<std::size_t>(kChunkBytes), '\0');
+  std::string chunk = chunk_for(bytes);
   for (Index offset = 0; offset < bytes;) {
-    const std::span<char> piece(chunk.data(), static_cast<std::size_t>(std::min(kChunkBytes, bytes - offset)));
+    const std::span<char> piece(chunk.data(), static_cast<std::size_t>(std::min(std::ssize(chunk), bytes - offset)));
     read_fully_at(fd, offset, piece, name);
     output.write({piece.data(), piece.size()});
     offset += std::ssize(piece);

@@ -12,7 +12,8 @@
 namespace bam::io {
 namespace {
 
-constexpr Index kChunkBytes = 1 << 20;
+constexpr Index kLeastChunkBytes = 1 << 13;
+constexpr Index kMostChunkBytes = 1 << 20;
 
 class DescriptorSource : public ByteSource {
  public:
@@ -74,8 +75,11 @@ std::unique_ptr<ByteSource> source_from_memory(std::string name, std::string byt
 
 std::string read_all(ByteSource& source, Index limit) {
   std::string bytes;
-  std::vector<char> chunk(static_cast<std::size_t>(std::min(kChunkBytes, limit + 1)));
+  std::vector<char> chunk;
   for (;;) {
+    // Most files are small, and a large buffer costs more than reading them does.
+    const Index room = std::clamp<Index>(std::ssize(bytes), kLeastChunkBytes, kMostChunkBytes);
+    chunk.resize(static_cast<std::size_t>(std::min(room, limit + 1)));
     const Index got = source.read(chunk);
     if (got == 0) return bytes;
     if (got > limit - static_cast<Index>(bytes.size())) {

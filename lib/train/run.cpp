@@ -40,6 +40,7 @@ class Run {
   Outcome train();
 
  private:
+  Outcome make_steps();
   void open_data(const SavedTraining* stored);
   std::string what_ranks_share(const SavedTraining* stored) const;
   void plan(const SavedTraining* stored);
@@ -79,6 +80,7 @@ class Run {
   std::optional<TokenFiles> val_tokens_;
   std::optional<ValidationWindows> val_windows_;
   std::optional<StepLog> log_;
+  std::string log_problem_;  // what ended the log: the training saves before it ends with that
   Saver saver_;
   Clock::time_point saved_ = begin_;
   bool save_is_due_ = false;
@@ -265,7 +267,11 @@ void Run::log_step() {
     line.seconds = seconds_since(begin_);
   }
   if (!history.val_step.empty() && history.val_step.back() == state_.step) line.val_loss = history.val_loss.back();
-  if (log_) log_->write(line);
+  try {
+    if (log_) log_->write(line);
+  } catch (const Error& error) {
+    log_problem_ = error.what();
+  }
   StepReport report{.step = state_.step,
                     .steps = state_.steps,
                     .tokens = run_tokens_,
@@ -281,7 +287,8 @@ bool Run::stop_requested() const {
 }
 
 bool Run::time_is_up() const {
-  return stop_requested() || (request_.max_minutes > 0 && seconds_since(begin_) >= request_.max_minutes * 60);
+  return stop_requested() || !log_problem_.empty() ||
+         (request_.max_minutes > 0 && seconds_since(begin_) >= request_.max_minutes * 60);
 }
 
 // After a step: any rank may have been signalled, rank 0 knows when to save.
@@ -355,6 +362,14 @@ Outcome Run::stop() {
 }
 
 Outcome Run::train() {
+  const Outcome outcome = make_steps();
+  together(ranks_, [&] {
+    if (!log_problem_.empty()) throw Error(log_problem_);
+  });
+  return outcome;
+}
+
+Outcome Run::make_steps() {
   while (!state_.finished()) {
     const Made made = make_step();
     if (made == Made::given_up) return stop();

@@ -113,6 +113,14 @@ one_line_error "^bam-train: training: the .* is not finite at step"
 absent no.h5
 expect 1 bam-train -q "${small[@]}" a.tok.zst -o missing/no.h5
 one_line_error '^bam-train: missing'
+# A log that cannot be written ends the training, with what it has learnt.
+expect 0 bam-train -q "${small[@]}" --no-times a.tok.zst -o whole.h5
+expect 1 bam-train -q "${small[@]}" --no-times a.tok.zst -o logged.h5 --log /dev/full
+one_line_error '^bam-train: /dev/full: cannot be written: No space'
+cmp -s whole.h5 logged.h5 && fail "a training goes on without its log"
+expect 0 bam-train -q "${small[@]}" --no-times a.tok.zst -o logged.h5 --log rest.jsonl
+same whole.h5 logged.h5
+[ "$(grep -c . rest.jsonl)" = 2 ] || fail "after one step with a log that failed, $(cat rest.jsonl)"
 ln -s loop loop
 expect 1 bam-train -q "${small[@]}" a.tok.zst -o loop
 one_line_error '^bam-train: loop: .*symbolic links'
