@@ -66,14 +66,18 @@ void keep_checkpoint(const std::string& output, Index count, const TrainingState
   }
 }
 
-// Empty where there is none, or nothing to be read more than once.
-std::string block_of(const std::string& output) {
+// Empty where there is no file; nothing where that cannot be said, or what is there is no file.
+std::optional<std::string> block_of(const std::string& output) {
   std::error_code error;
-  if (output.empty() || output == "-" || !fs::is_regular_file(output, error)) return {};
+  if (output.empty() || output == "-") return std::nullopt;
+  const fs::file_status status = fs::status(output, error);
+  if (status.type() == fs::file_type::not_found) return std::string();
+  if (!fs::is_regular_file(status)) return std::nullopt;
   std::string block(static_cast<std::size_t>(io::kCheckpointBlockBytes), '\0');
   std::ifstream file(output, std::ios::binary);
   file.read(block.data(), std::ssize(block));
   block.resize(static_cast<std::size_t>(file.gcount()));
+  if (block.empty()) return std::nullopt;
   return block;
 }
 
@@ -128,8 +132,8 @@ void Saver::write(const TrainingCheckpoint& checkpoint) {
 }
 
 void Saver::write_and_keep(const TrainingCheckpoint& checkpoint) {
-  const std::string there = block_of(output_);
-  if (!there.empty() && there != in_place_) {
+  const std::optional<std::string> there = block_of(output_);
+  if (there && in_place_ && !there->empty() && *there != *in_place_) {
     throw Error(output_ + ": written by another process while this training went on, expected an output of its own");
   }
   save_checkpoint(output_, checkpoint);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <future>
+#include <optional>
+#include <string>
 
 #include "train/checkpoint.h"
 
@@ -39,7 +41,8 @@ class Saver {
 
   std::string output_;
   Index keep_;
-  std::string in_place_;  // how the file begins that this saver may replace: its block, with a digest
+  // How the file begins that this saver may replace, with its digest; empty for none, nothing where it is not known.
+  std::optional<std::string> in_place_;
   std::future<void> writing_;
 };
 
