@@ -143,6 +143,7 @@ int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
   text::ShardOutput output(o.output.path, *tokenizer, options);
   if (output.single_file() != nullptr) cli::require_not_terminal(*output.single_file());
   if (output.was_finished()) {
+    if (o.hold_out_to && output.before().held_out > 0) text::require_held_out(*o.hold_out_to, o.output.path);
     log::info(o.output.path + ": finished before, nothing is left to do");
     return 0;
   }

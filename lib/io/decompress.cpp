@@ -13,6 +13,8 @@ namespace bam::io {
 namespace {
 
 constexpr std::size_t kInputBytes = 1 << 17;
+constexpr std::size_t kHeadBytes = 9;
+constexpr std::string_view kFourBytes("\x04\0\0\0", 4);
 
 // The bytes already taken for sniffing, then the rest.
 class PrefixedSource : public ByteSource {
@@ -129,8 +131,15 @@ class GzipSource : public ByteSource {
 
 bool is_zstd(std::string_view head) {
   if (head.size() < 4) return false;
-  if (head == "\x28\xB5\x2F\xFD") return true;
-  return (static_cast<unsigned char>(head[0]) & 0xF0U) == 0x50 && head.substr(1) == "\x2A\x4D\x18";  // skippable frame
+  if (head.starts_with("\x28\xB5\x2F\xFD")) return true;
+  return (static_cast<unsigned char>(head[0]) & 0xF0U) == 0x50 &&
+         head.substr(1, 3) == "\x2A\x4D\x18";  // skippable frame
+}
+
+// A skippable frame that holds an object. (pzstd begins its files with one of the same magic, which holds 4 bytes.)
+bool is_shard(std::string_view head) {
+  return head.size() == kHeadBytes && head.starts_with("\x50\x2A\x4D\x18") && head.substr(4, 4) != kFourBytes &&
+         head[8] == '{';
 }
 
 bool is_gzip(std::string_view head) {
@@ -138,7 +147,7 @@ bool is_gzip(std::string_view head) {
 }
 
 std::string take_head(ByteSource& source) {
-  std::string head(4, '\0');
+  std::string head(kHeadBytes, '\0');
   head.resize(static_cast<std::size_t>(source.read_full(head)));
   return head;
 }
@@ -161,6 +170,7 @@ std::unique_ptr<ByteSource> open_decompressed(const std::string& path) {
   std::unique_ptr<ByteSource> source = open_source(path);
   const std::string head = take_head(*source);
   if (head.empty()) throw Error(source->name() + ": empty, expected text");
+  if (is_shard(head)) throw Error(source->name() + ": a token shard, expected text");
   return decompress_after(head, std::move(source));
 }
 

@@ -55,7 +55,7 @@ class ByteSink {
 // Throws Error for a missing or unreadable file and for a directory. An empty file is a source without bytes.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
 
-// The same through decompress(), for text inputs. Throws Error when there is no byte at all.
+// The same through decompress(), for text inputs. Throws Error when there is no byte at all, or a token shard.
 std::unique_ptr<ByteSource> open_decompressed(const std::string& path);
 
 // Undoes zstd (any number of frames) or gzip (any number of members) when the first bytes say so, whatever the file is

@@ -251,6 +251,13 @@ class BpeTokenizer : public Tokenizer {
 
 }  // namespace
 
+void require_dense_ids(Index largest_id, Index tokens, const std::string& subject) {
+  constexpr Index kMostUnused = 1 << 16;
+  if (largest_id < tokens + kMostUnused) return;
+  throw Error(subject + ": the id " + std::to_string(largest_id) + " in a vocabulary of " + std::to_string(tokens) +
+              " tokens");
+}
+
 std::unique_ptr<Tokenizer> make_bpe_tokenizer(BpeParts parts, const BosChoice& bos, const std::string& subject) {
   return BpeTokenizer::make(std::move(parts), bos, subject);
 }

@@ -69,6 +69,10 @@ struct BpeParts {
   bool drops_leading_blanks = false;  // all of them
 };
 
+// Throws Error "SUBJECT: ..." for a largest id far above the number of tokens: what is reserved by it would be mostly
+// empty, and as large as a damaged number says.
+void require_dense_ids(Index largest_id, Index tokens, const std::string& subject);
+
 std::unique_ptr<Tokenizer> make_bpe_tokenizer(BpeParts parts, const BosChoice& bos, const std::string& subject);
 
 }  // namespace bam::text

@@ -83,10 +83,8 @@ std::vector<Added> added_of(const Reader& reader, Object root, const JsonVocabul
     Added one;
     std::int64_t id = -1;
     const std::optional<Element> number = reader.member(object, "id");
-    constexpr std::int64_t kMostId = 1 << 24;
-    if (!number || number->get(id) != simdjson::SUCCESS || id < 0 || id > kMostId) {
-      reader.refuse("an added token without an id");
-    }
+    if (!number || number->get(id) != simdjson::SUCCESS || id < 0) reader.refuse("an added token without an id");
+    require_dense_ids(id, vocabulary.size() + std::ssize(added), reader.subject());
     one.token = {reader.text(object, "content", "an added token"), static_cast<Token>(id),
                  reader.flag(object, "lstrip", false), reader.flag(object, "rstrip", false),
                  reader.flag(object, "single_word", false)};

@@ -1,6 +1,7 @@
 #include "text/json_vocabulary.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -21,19 +22,16 @@ JsonVocabulary::JsonVocabulary(simdjson::dom::object object, const std::string& 
   std::unordered_set<std::int64_t> taken;
   for (const auto entry : object) {
     std::int64_t id = 0;
-    const bool is_id = entry.value.get(id) == simdjson::SUCCESS && id >= 0;
-    if (!is_id) throw Error(subject + ": token " + io::json_quote(entry.key) + " without an id, expected a number");
-    if (!ids_.emplace(entry.key, static_cast<Token>(std::min<std::int64_t>(id, 0x7FFFFFFF))).second ||
-        !taken.insert(id).second) {
+    const bool is_id = entry.value.get(id) == simdjson::SUCCESS && id >= 0 && id < std::numeric_limits<Token>::max();
+    if (!is_id) {
+      throw Error(subject + ": token " + io::json_quote(entry.key) + " without an id, expected a number below 2^31");
+    }
+    if (!ids_.emplace(entry.key, static_cast<Token>(id)).second || !taken.insert(id).second) {
       throw Error(subject + ": token " + io::json_quote(entry.key) + " or its id " + std::to_string(id) + " twice");
     }
     size_ = std::max<Index>(size_, id + 1);
   }
-  constexpr Index kMostUnused = 1 << 20;
-  if (size_ > std::ssize(ids_) + kMostUnused) {
-    throw Error(subject + ": the id " + std::to_string(size_ - 1) + " in a vocabulary of " +
-                std::to_string(ids_.size()) + " tokens");
-  }
+  require_dense_ids(size_ - 1, std::ssize(ids_), subject);
 }
 
 Token JsonVocabulary::find(std::string_view token) const {

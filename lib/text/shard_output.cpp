@@ -93,6 +93,15 @@ void ShardOutput::end_shard(const TokenizeTotals& so_far) {
   finished_.push_back({path_, std::move(totals)});
 }
 
+void require_held_out(const std::string& path, const std::string& folder) {
+  try {
+    const io::ShardFile file(path);
+  } catch (const Error& error) {
+    throw Error(std::string(error.what()) + "; " + folder +
+                " is finished, expected there what it held out, or another folder to begin anew");
+  }
+}
+
 const std::vector<ShardOutput::Finished>& ShardOutput::finish(const TokenizeTotals& totals) {
   if (writer_) end_shard(totals);
   if (journal_) journal_->finish(totals);

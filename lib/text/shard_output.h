@@ -63,4 +63,7 @@ class ShardOutput {
   std::optional<ShardJournal> journal_;
 };
 
+// Throws Error unless there is a shard at `path`, to which the finished run in `folder` wrote what it held out.
+void require_held_out(const std::string& path, const std::string& folder);
+
 }  // namespace bam::text

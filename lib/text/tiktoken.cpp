@@ -74,7 +74,6 @@ struct RankLine {
 };
 
 std::vector<RankLine> parse_ranks(std::string_view file, const std::string& subject) {
-  constexpr Token kMostRank = 1 << 24;
   constexpr std::size_t kMostBytes = 4096;
   std::vector<RankLine> lines;
   Index number = 0;
@@ -94,13 +93,14 @@ std::vector<RankLine> parse_ranks(std::string_view file, const std::string& subj
     Token rank = -1;
     const char* last = line.data() + line.size();
     const auto [stop, error] = std::from_chars(line.data() + blank + 1, last, rank);
-    if (!bytes || bytes->empty() || bytes->size() > kMostBytes || error != std::errc() || stop != last || rank < 0 ||
-        rank > kMostRank) {
+    if (!bytes || bytes->empty() || bytes->size() > kMostBytes || error != std::errc() || stop != last || rank < 0) {
       refuse();
     }
     lines.push_back({*bytes, rank});
   }
   if (lines.empty()) throw Error(subject + ": not a tiktoken rank file: it has no lines");
+  const auto by_rank = [](const RankLine& a, const RankLine& b) { return a.rank < b.rank; };
+  require_dense_ids(std::max_element(lines.begin(), lines.end(), by_rank)->rank, std::ssize(lines), subject);
   return lines;
 }
 

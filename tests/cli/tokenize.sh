@@ -96,6 +96,8 @@ sha256sum parts/*.tok.zst held.tok.zst >sums
 [ "$(wc -l <sums)" -gt 4 ] || fail "too few shards: $(cat sums)"
 expect 0 bam-tokenize "${run[@]}" --hold-out-to held.tok.zst
 contains err 'parts/: finished before'
+expect 1 bam-tokenize "${run[@]}" --hold-out-to other.tok.zst
+one_line_error '^bam-tokenize: other.tok.zst: cannot open: .*; parts/ is finished, expected there what it held out'
 head -2 parts/bam-tokenize.jsonl >journal
 mv journal parts/bam-tokenize.jsonl
 rm parts/00003.tok.zst held.tok.zst
@@ -183,6 +185,7 @@ fails() {
 }
 fails 'empty.txt: empty' --tokenizer bytes empty.txt
 fails 'directory: is a directory' --tokenizer bytes directory
+fails 'all.tok.zst: a token shard, expected text' --tokenizer bytes all.tok.zst
 fails 'missing.txt: ' --tokenizer bytes missing.txt
 fails 'missing.txt: ' --tokenizer bytes text.txt missing.txt
 fails 'cut.gz: ' --tokenizer bytes cut.gz

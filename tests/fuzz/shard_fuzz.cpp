@@ -1,7 +1,5 @@
 // boxes: io base
 // Shards read as a stream and entered at random.
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,6 +9,7 @@
 
 #include "base/error.h"
 #include "io/shard.h"
+#include "memory_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
@@ -22,12 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     streamed = reader.tokens();
   } catch (const bam::Error&) {
   }
-  std::array<char, 32> path{"/tmp/bam-fuzz-XXXXXX"};
-  const int file = mkstemp(path.data());
-  if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size)) abort();
-  close(file);
+  const bam::test::MemoryFile file(bytes);
   try {
-    bam::io::ShardFile shard(path.data());
+    bam::io::ShardFile shard(file.path());
     std::array<bam::io::Token, 7> ids{};
     const bam::Index count = std::min<bam::Index>(shard.tokens(), 7);
     shard.read(shard.tokens() - count, std::span(ids).first(static_cast<std::size_t>(count)));
@@ -35,6 +31,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (shard.tokens() != streamed) abort();
   } catch (const bam::Error&) {
   }
-  unlink(path.data());
   return 0;
 }

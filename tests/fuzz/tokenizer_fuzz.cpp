@@ -21,7 +21,8 @@ std::unique_ptr<Tokenizer> make(unsigned kind, const std::string& bytes) {
     case 0:
       return make_huggingface(bytes, choice);
     case 1:
-      return make_tiktoken_as("cl100k_base", bytes, choice);
+      // That of the fewest ids: each run makes them all.
+      return make_tiktoken_as("r50k_base", bytes, choice);
     case 2: {
       const std::size_t end = bytes.find('\x01');
       return make_gpt2(bytes.substr(0, end), end == std::string::npos ? "" : bytes.substr(end + 1), choice);

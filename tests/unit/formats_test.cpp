@@ -252,6 +252,12 @@ TEST_CASE("formats: files that are damaged are refused in one line") {
   CHECK(contains(error_of([] { make_gpt2("[]", "", choice()); }), "not a GPT-2 vocabulary"));
   CHECK(contains(error_of([] { make_gpt2("{\"a\":0,\"b\":0}", "", choice()); }), "twice"));
   CHECK(contains(error_of([] { make_gpt2("{\"a\":999999999}", "", choice()); }), "in a vocabulary of 1 tokens"));
+  CHECK(contains(error_of([] { make_gpt2("{\"a\":9223372036854775807}", "", choice()); }),
+                 "expected a number below 2^31"));
+  CHECK(contains(error_of([] { make_tiktoken_as("r50k_base", "YQ== 0\nYg== 2147483647\n", choice()); }),
+                 "the id 2147483647 in a vocabulary of 2 tokens"));
+  const std::string far = R"({"added_tokens":[{"id":16000000,"content":"<x>"}],"model":{"vocab":{"a":0},"merges":[]}})";
+  CHECK(contains(error_of([&] { make_huggingface(far, choice()); }), "the id 16000000 in a vocabulary of 1 tokens"));
   CHECK(contains(error_of([] { make_gpt2(tiny_vocabulary_json(true), "#version\na b c\n", choice()); }),
                  "tiny.json:2: not a merge"));
   CHECK(contains(error_of([] { make_gpt2(tiny_vocabulary_json(true), "a zz\n", choice()); }), "does not have all of"));
