@@ -142,7 +142,9 @@ struct PriorFitOptions {
     options.group("For fit")
         .add("families", families, cli::list(cli::choice<std::string>(names)), "NAME,...",
              "What to fit, of uniform, laplace, gaussian, ggd and relaxed.")
-        .add("mu", mu, cli::optional(cli::real(), "free"), "TOKENS", "The location, or free to be fitted too.")
+        .add("mu", mu, cli::optional(cli::real(), "free"), "TOKENS",
+             "The location, below 0 for what lies back (-3 peaks three tokens before the query), or free to be fitted "
+             "too.")
         .add("ssmax", ssmax, cli::choice<eval::FitSsmax>({ssmax_names.begin(), ssmax_names.end()}),
              "What multiplies the fitted prior: as the model has it, nothing, or ln n, for a model with ssmax full.")
         .add("errors", errors, cli::choice<ErrorKind>({error_kinds.begin(), error_kinds.end()}),
@@ -184,7 +186,7 @@ struct PriorFitOptions {
     options.group("For tune")
         .flag("from-alibi", from_alibi, "Begin with the priors of ALiBi; for an alibi model that changes nothing.")
         .add("train-prior", learns, learning_type(), "What learns; ssmax is the factor s, where the model has it.")
-        .add("steps", tune.steps, cli::integer({1, 10'000'000}), "N", "Steps.")
+        .add("steps", tune.steps, cli::integer({1, 10'000'000}), "N", "Optimizer steps.")
         .add("lr", tune.learning_rate, cli::real(cli::above(0)), "X", "Peak learning rate.")
         .add("batch-tokens", batch_tokens, cli::integer({2, Index{1} << 30}), "TOKENS", "Tokens in a step.")
         .add("val", tune.val, cli::optional(cli::path(), "none"), "SHARD",

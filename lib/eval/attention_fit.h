@@ -61,8 +61,7 @@ const NameTable<ErrorKind>& error_kind_names();
 
 // The same for every row of a run.
 struct FitRun {
-  FitOptions fit;
-  bool all_families = false;  // a row for each, not only the best
+  FitOptions fit;  // all_families: a row for each, not for the best alone
   RunStamp stamp;
   std::optional<Index> context;
   bool with_times = true;         // the column of seconds

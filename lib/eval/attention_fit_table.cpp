@@ -1,3 +1,4 @@
+#include <cmath>
 #include <map>
 
 #include "eval/attention_fit.h"
@@ -18,9 +19,9 @@ void add_means(std::vector<io::Cell>& row, const std::optional<HeadMeans>& m) {
   row.insert(row.end(), {m->ln_z, m->coupling, m->entropy_content, m->entropy_position, m->entropy_posterior});
 }
 
-void add_interval(std::vector<io::Cell>& row, const std::optional<FamilyFit::Interval>& interval) {
-  row.push_back(interval ? io::Cell(interval->low) : io::Cell());
-  row.push_back(interval ? io::Cell(interval->high) : io::Cell());
+void add_spread(std::vector<io::Cell>& row, const std::optional<FamilyFit::Spread>& spread) {
+  const FamilyFit::Spread s = spread.value_or(FamilyFit::Spread{std::nan(""), std::nan(""), std::nan("")});
+  for (const double each : {s.se, s.low, s.high}) row.push_back(std::isfinite(each) ? io::Cell(each) : io::Cell());
 }
 
 // The family's part of a row; empty cells where there is no fit.
@@ -33,16 +34,13 @@ void add_fit(std::vector<io::Cell>& row, const FamilyFit* fit, bool best) {
   const HeadPrior prior = fit->prior();
   const bool has_alpha = fit->parameters > 0 || fit->family == "point";
   row.insert(row.end(), {fit->family, std::string(best ? "yes" : "no"), prior.shape});
-  row.push_back(maybe(fit->beta_se));
-  add_interval(row, fit->beta_interval());
+  add_spread(row, fit->beta_spread);
   row.push_back(has_alpha ? maybe(alpha_of(prior)) : io::Cell());
-  row.push_back(maybe(fit->alpha_se));
-  add_interval(row, fit->alpha_interval());
+  add_spread(row, fit->alpha_spread);
   row.push_back(has_alpha ? io::Cell(fit->point.mu) : io::Cell());
-  row.push_back(maybe(fit->mu_se));
-  add_interval(row, fit->mu_interval());
+  add_spread(row, fit->mu_spread);
   row.push_back(maybe(fit->correlation));
-  row.push_back(fit->alpha_se ? io::Cell(std::string(name_in(error_kind_names(), fit->errors))) : io::Cell());
+  row.push_back(fit->alpha_spread ? io::Cell(std::string(name_in(error_kind_names(), fit->errors))) : io::Cell());
   row.insert(row.end(), {prior.shape, prior.scale, prior.loc, fit->log_likelihood, fit->aic, fit->bic, fit->ks});
 }
 
@@ -127,7 +125,7 @@ std::string write_fits(io::TableWriter& table, const AttentionMeasure& measure, 
       };
       if (fit.families.empty()) write(nullptr, true);
       for (std::size_t i = 0; i < fit.families.size(); ++i) {
-        if (i == fit.best || run.all_families) write(&fit.families[i], i == fit.best);
+        if (i == fit.best || run.fit.all_families) write(&fit.families[i], i == fit.best);
       }
       if (progress) progress(++done);
     }

@@ -30,9 +30,9 @@ const std::vector<PriorFamily>& prior_families();
 //            text): queries of one window are not independent, and their weights are no draws
 //   bootstrap  the scatter of fits to 200 samples of the groups, drawn with replacement: slower, and free of any theory
 //            of smooth likelihoods
-// The likelihood has a kink in mu at each key, below shape 1 a cusp, and by mu its curvature says little: of a free mu
-// fisher and groups give what its profile says, with the differences of log likelihoods divided by the mean excess of
-// the scatter over the curvature.
+// The likelihood has a kink in mu at each key, below shape 1 a cusp, and by mu its curvature says little: with a free
+// mu fisher and groups look at the likelihood of each mu with the best of the other parameters, and at their curvature
+// there; differences of log likelihoods are divided by the mean excess of the scatter over the curvature.
 enum class ErrorKind { fisher, groups, bootstrap };
 
 struct FitOptions {
@@ -40,6 +40,7 @@ struct FitOptions {
   bool free_mu = false;
   double mu = 0;                         // where it is not free
   ErrorKind errors = ErrorKind::groups;  // where there are groups; else fisher
+  bool all_families = false;             // are all to have errors, or the best alone
   std::uint64_t seed = 0;                // of the samples
 };
 
@@ -53,23 +54,21 @@ struct FamilyFit {
   double ks = 0;          // largest difference of the distribution functions of distance, seen and expected
   bool at_edge = false;   // a parameter ran into its bound: the likelihood still rises
   bool loose_mu = false;  // a mu far outside its error does as well (within 1.92 of the log likelihood)
-  // Standard errors, empty where the parameter is fixed or the information is singular. alpha's is that of ln alpha
-  // times alpha; correlation is that of the estimates of beta and ln alpha.
-  std::optional<double> beta_se, alpha_se, mu_se, correlation;
+
+  struct Spread {
+    double se = 0;
+    double low = 0, high = 0;  // the interval of 95 %
+  };
+  // Empty where the parameter is fixed, nothing can be said or nothing was asked. With a free mu the intervals are
+  // those of the likelihood ratio and a standard error is a third of what three of them allow; else both are those of
+  // the covariance. alpha's are those of ln alpha, since its estimate is skewed: the error times alpha, the ends of the
+  // interval as powers of e. What has no end is infinite, as it may be of mu.
+  std::optional<Spread> beta_spread, alpha_spread, mu_spread;
+  std::optional<double> correlation;  // of the estimates of beta and ln alpha
   ErrorKind errors = ErrorKind::fisher;
 
   HeadPrior prior() const;
   double alpha() const;  // not for the uniform family
-
-  // Of 95 %, where there is a standard error; alpha's is even in ln alpha, since its estimate is skewed.
-  struct Interval {
-    double low = 0;
-    double high = 0;
-  };
-  std::optional<Interval> beta_interval() const;
-  std::optional<Interval> alpha_interval() const;
-  std::optional<Interval> mu_interval() const;
-  std::optional<Interval> mu_profile;  // of 95 %, of a free mu, unless the errors are those of the bootstrap
 };
 
 // What can be said at all.

@@ -35,7 +35,7 @@ class DistanceCounts {
   bool has_ssmax() const { return ssmax_.has_value(); }
 
   double total() const { return total_; }  // queries
-  bool is_finite() const { return finite_; }
+  bool is_finite() const { return finite_ && std::isfinite(total_); }
   Index longest() const { return static_cast<Index>(queries_.empty() ? 0 : queries_.size() - 1); }  // visible keys
   const std::vector<double>& mass() const { return mass_; }        // sum of w by distance, [longest]
   const std::vector<double>& scaled() const { return scaled_; }    // sum of z w by distance, [longest]

@@ -18,7 +18,7 @@ class Problem {
           const FitPoint& start)
       : likelihood_(likelihood), queries_(queries), ln_typical_(std::log(typical_distance)), fixed_(start) {
     if (search.free_shape) add(0, search.shape_low, search.shape_high);
-    add(1, -kHeight, kHeight);
+    add(1, kFaintest, kSteepest);
     if (search.free_mu) add(2, search.mu_low / typical_distance, search.mu_high / typical_distance);
     jacobian_ = {{{1, -ln_typical_, 0}, {0, 1, 0}, {0, 0, typical_distance}}};
   }
@@ -51,8 +51,14 @@ class Problem {
     return l.value / queries_;
   }
 
-  // One Newton step; empty where the curvature is not that of a maximum.
-  std::optional<std::vector<double>> newton(const std::vector<double>& x) const {
+  struct Step {
+    double value = 0;  // of the log likelihood before the step
+    double gain = 0;   // what a parabola promises
+    std::vector<double> next;
+  };
+
+  // One Newton step; empty where the curvature is not that of a maximum or the step leads out of the bounds.
+  std::optional<Step> newton(const std::vector<double>& x) const {
     const Likelihood l = likelihood_(point(x.data()), true);
     SmallMatrix curvature(size());
     std::vector<double> gradient(size(), 0.0);
@@ -68,14 +74,15 @@ class Problem {
     }
     const std::optional<SmallMatrix> inverse = inverse_of_positive(curvature);
     if (!inverse) return std::nullopt;
-    std::vector<double> next = x;
+    Step step{l.value, 0, x};
     for (std::size_t i = 0; i < size(); ++i) {
-      for (std::size_t j = 0; j < size(); ++j) next[i] += (*inverse)(i, j) * gradient[j];
+      double move = 0;
+      for (std::size_t j = 0; j < size(); ++j) move += (*inverse)(i, j) * gradient[j];
+      step.next[i] += move;
+      step.gain += gradient[i] * move / 2;
+      if (!(step.next[i] >= low_[i] && step.next[i] <= high_[i])) return std::nullopt;
     }
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (!(next[i] >= low_[i] && next[i] <= high_[i])) return std::nullopt;
-    }
-    return next;
+    return step;
   }
 
  private:
@@ -117,28 +124,49 @@ void search(Problem& problem, std::vector<double>& x) {
   if (!(reached >= at_start)) x = start;
 }
 
+// Newton's steps from a start that is nearly there; empty where it is not, or they lead nowhere. The log likelihood.
+std::optional<double> polish(const Problem& problem, std::vector<double>& x) {
+  constexpr int kMostSteps = 6;
+  constexpr double kNear = 20;
+  constexpr double kThere = 1e-8;
+  std::optional<double> begun;
+  for (int i = 0; i < kMostSteps; ++i) {
+    const auto step = problem.newton(x);
+    if (!step || !(step->gain < kNear)) return std::nullopt;
+    if (!begun) begun = step->value;
+    if (step->gain < kThere) return step->value >= *begun - kThere ? std::optional(step->value) : std::nullopt;
+    x = step->next;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Maximum maximize(const LikelihoodFunction& likelihood, double queries, double typical_distance, const Search& search_in,
                  const FitPoint& start) {
   Problem problem(likelihood, queries, typical_distance, search_in, start);
-  std::vector<double> x = problem.coordinates(start);
-  search(problem, x);
-  double value = problem.value(x.data(), nullptr);
-  for (int step = 0; step < 8; ++step) {
-    const auto next = problem.newton(x);
-    if (!next) break;
-    const double reached = problem.value(next->data(), nullptr);
-    if (!(reached > value)) break;
-    x = *next;
-    value = reached;
+  const std::vector<double> begin = problem.coordinates(start);
+  std::vector<double> x = begin;
+  std::optional<double> value = polish(problem, x);
+  if (!value) {
+    x = begin;
+    search(problem, x);
+    value = problem.value(x.data(), nullptr) * queries;
+    for (int i = 0; i < 8; ++i) {
+      const auto step = problem.newton(x);
+      if (!step) break;
+      const double reached = problem.value(step->next.data(), nullptr) * queries;
+      if (!(reached > *value)) break;
+      x = step->next;
+      value = reached;
+    }
   }
   bool at_edge = false;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double margin = 1e-6 * (problem.high()[i] - problem.low()[i]);
     at_edge = at_edge || x[i] < problem.low()[i] + margin || x[i] > problem.high()[i] - margin;
   }
-  return {problem.point(x.data()), value * queries, at_edge};
+  return {problem.point(x.data()), *value, at_edge};
 }
 
 }  // namespace bam::detail

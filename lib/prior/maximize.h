@@ -18,10 +18,12 @@ struct Maximum {
   bool at_edge = false;
 };
 
-// |b| at a typical distance stays within exp(-kHeight) and exp(kHeight).
-inline constexpr double kHeight = 12;
+// |b| at a typical distance stays within exp(kFaintest) and exp(kSteepest). Far beyond its mode a prior of a large
+// shape is faint there and yet tells distances apart.
+inline constexpr double kFaintest = -60;
+inline constexpr double kSteepest = 12;
 
-// The local maximum that is reached from `start`: SLSQP (NLopt), then Newton's steps.
+// The local maximum that is reached from `start`: by Newton's steps where they are enough, else by SLSQP (NLopt) first.
 Maximum maximize(const LikelihoodFunction& likelihood, double queries, double typical_distance, const Search& search,
                  const FitPoint& start);
 

@@ -236,6 +236,9 @@ TuneResult tune_priors(const io::CheckpointReader& reader, Backend& backend, con
   const ModelConfig config = tuned_config(own, request);
   check_memory(backend, config, request, default_micro_windows(request.context, request.batch_windows));
   const double loss_model = loss_as_given(reader, own, backend, request, data);
+  if (!std::isfinite(loss_model)) {
+    throw Error(reader.name() + ": the validation loss is not finite, expected a model that gives numbers");
+  }
   Model model(backend, config, request.products);
   load_weights(reader, own, model);
   set_priors(model, request.start.value_or(tuning_start(own)));

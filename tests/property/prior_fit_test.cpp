@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 
@@ -54,19 +55,29 @@ DistanceCounts draw(const Truth& truth, Index window, Rng& rng, std::optional<do
   return counts;
 }
 
+// What became of estimates whose truth is known.
 struct Tally {
-  Index fits = 0, close_beta = 0, covered_beta = 0, close_alpha = 0, covered_alpha = 0;
+  struct Parameter {
+    Index close = 0;    // within three standard errors
+    Index covered = 0;  // by the interval of 95 %
+    Index told = 0;     // fits with an interval
+
+    void add(double estimate, const std::optional<FamilyFit::Spread>& spread, double truth) {
+      if (!spread) return;
+      ++told;
+      close += std::abs(estimate - truth) <= 3 * spread->se;
+      covered += spread->low <= truth && truth <= spread->high;
+    }
+  };
+  Index fits = 0, endless = 0;
+  Parameter beta, alpha, mu;
 
   void add(const FamilyFit& fit, const Truth& truth) {
     ++fits;
-    if (!fit.beta_se || !fit.alpha_se) return;
-    const auto covers = [](const auto& interval, double value) {
-      return interval->low < value && value < interval->high;
-    };
-    close_beta += std::abs(fit.point.shape - truth.beta) < 3 * *fit.beta_se;
-    covered_beta += covers(fit.beta_interval(), truth.beta);
-    close_alpha += std::abs(fit.alpha() - truth.alpha) < 3 * *fit.alpha_se;
-    covered_alpha += covers(fit.alpha_interval(), truth.alpha);
+    beta.add(fit.point.shape, fit.beta_spread, truth.beta);
+    alpha.add(fit.alpha(), fit.alpha_spread, truth.alpha);
+    mu.add(fit.point.mu, fit.mu_spread, truth.mu);
+    endless += fit.mu_spread && !std::isfinite(fit.mu_spread->se);
   }
   double share(Index part) const { return static_cast<double>(part) / static_cast<double>(fits); }
 };
@@ -91,13 +102,51 @@ TEST_CASE("prior fit: 200 draws from each known prior give it back, and its erro
       const std::string family = beta > 0 ? "ggd" : "relaxed";
       tally.add(fit_head(draw(truth, window, rng), {}, {.families = {family}}).families[0], truth);
     }
-    CAPTURE(beta, tally.close_beta, tally.covered_beta, tally.close_alpha, tally.covered_alpha);
-    CHECK(tally.share(tally.close_beta) >= 0.95);
-    CHECK(tally.share(tally.close_alpha) >= 0.95);
-    CHECK(tally.share(tally.covered_beta) >= 0.90);
-    CHECK(tally.share(tally.covered_beta) <= 0.99);
-    CHECK(tally.share(tally.covered_alpha) >= 0.90);
-    CHECK(tally.share(tally.covered_alpha) <= 0.99);
+    CAPTURE(beta, tally.beta.close, tally.beta.covered, tally.alpha.close, tally.alpha.covered);
+    CHECK(tally.share(tally.beta.close) >= 0.95);
+    CHECK(tally.share(tally.alpha.close) >= 0.95);
+    CHECK(tally.share(tally.beta.covered) >= 0.90);
+    CHECK(tally.share(tally.beta.covered) <= 0.99);
+    CHECK(tally.share(tally.alpha.covered) >= 0.90);
+    CHECK(tally.share(tally.alpha.covered) <= 0.99);
+  }
+}
+
+// The table of docs/numerics.md, some minutes for each beta: property_prior_fit '[study]'
+TEST_CASE("prior fit: how often the truth is found, by beta, with mu held and free", "[.study]") {
+  const std::vector<Index> windows = {128, 128, 256, 256, 512, 512, 1024, 1024, 2048, 4096};
+  constexpr int kDraws = 200;
+  const auto of = [&](double beta, bool free_mu) {
+    Rng rng(99, static_cast<std::uint64_t>(100 + 10 * beta));
+    Tally tally;
+    Index right = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      const Index window = windows[static_cast<std::size_t>(i) % windows.size()];
+      Truth truth{beta, alpha_for(beta, window), 0};
+      if (free_mu)
+        truth.mu = i % 3 == 0 ? -7.0 : i % 3 == 1 ? -6.4 : -0.03 * static_cast<double>(window) * rng.uniform() - 1;
+      const HeadFit head =
+          fit_head(draw(truth, window, rng), {}, {.families = {}, .free_mu = free_mu, .all_families = true});
+      tally.add(family_of(head, beta > 0 ? "ggd" : "relaxed"), truth);
+      const std::string family = beta < 0 ? "relaxed" : beta == 1 ? "laplace" : beta == 2 ? "gaussian" : "ggd";
+      right += head.families[head.best].family == family;
+    }
+    std::printf("beta %g, mu %s:", beta, free_mu ? "free" : "held");
+    std::vector<Tally::Parameter> told = {tally.beta, tally.alpha};
+    if (free_mu) told.push_back(tally.mu);
+    for (const Tally::Parameter& p : told) {
+      const double covered = static_cast<double>(p.covered) / static_cast<double>(p.told);
+      std::printf("  %.3f %.3f", tally.share(p.close), covered);
+      CHECK(tally.share(p.close) >= 0.95);
+      CHECK(covered >= 0.90);
+      CHECK(covered <= 0.99);
+    }
+    std::printf("  no interval %ld, endless %ld, right family %ld\n", static_cast<long>(tally.fits - tally.beta.told),
+                static_cast<long>(tally.endless), static_cast<long>(right));
+  };
+  for (const double beta : {-1.0, -0.5, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0}) {
+    of(beta, false);
+    of(beta, true);
   }
 }
 
@@ -137,33 +186,34 @@ TEST_CASE("prior fit: with SSMax on the prior, the prior before it is found") {
       tally.add(fit_head(counts, {}, {.families = {beta > 0 ? "ggd" : "relaxed"}}).families[0], truth);
     }
     CAPTURE(beta);
-    CHECK(tally.close_beta >= 19);
-    CHECK(tally.close_alpha >= 19);
+    CHECK(tally.beta.close >= 19);
+    CHECK(tally.alpha.close >= 19);
   }
 }
 
 TEST_CASE("prior fit: a free mu is found, between two keys and on one") {
+  // Of 40 draws that are covered with 95 %, fewer than 33 are once in a thousand; the study above has narrower limits.
+  constexpr Index kFewestCovered = 33, kFewestClose = 36;
   for (const double mu : {-7.0, -6.4}) {
-    for (const double beta : {-1.0, -0.5, 0.3, 0.7, 1.0, 1.5, 2.0}) {
+    for (const double beta : {-1.0, -0.5, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0}) {
       CAPTURE(mu, beta);
       Rng rng(7, static_cast<std::uint64_t>(100 + 10 * beta));
       Tally tally;
-      Index close_mu = 0, covered_mu = 0;
-      for (int i = 0; i < 20; ++i) {
+      for (int i = 0; i < 40; ++i) {
         const Truth truth{beta, 20, mu};
         const FamilyFit fit =
             fit_head(draw(truth, 256, rng), {}, {.families = {beta > 0 ? "ggd" : "relaxed"}, .free_mu = true})
                 .families[0];
         tally.add(fit, truth);
-        const auto interval = fit.mu_interval();
-        close_mu += std::abs(fit.point.mu - mu) <= 3 * fit.mu_se.value_or(-1);
-        covered_mu += interval && interval->low <= mu && mu <= interval->high;
-        CHECK((!interval || (interval->low <= fit.point.mu && fit.point.mu <= interval->high)));
+        const auto& spread = fit.mu_spread;
+        CHECK((!spread || (spread->low <= fit.point.mu && fit.point.mu <= spread->high)));
       }
-      CHECK(tally.close_beta >= 19);
-      CHECK(tally.close_alpha >= 19);
-      CHECK(close_mu >= 19);
-      CHECK(covered_mu >= 17);
+      CHECK(tally.beta.close >= kFewestClose);
+      CHECK(tally.alpha.close >= kFewestClose);
+      CHECK(tally.mu.close >= kFewestClose);
+      CHECK(tally.beta.covered >= kFewestCovered);
+      CHECK(tally.alpha.covered >= kFewestCovered);
+      CHECK(tally.mu.covered >= kFewestCovered);
     }
   }
 }
@@ -201,10 +251,10 @@ TEST_CASE(
   const FamilyFit fisher = fit_head(all, {}, options).families[0];
   const FamilyFit grouped = fit_head(all, groups, options).families[0];
   const FamilyFit dependent = fit_head(heavy, twice, options).families[0];
-  CHECK(*grouped.beta_se == Approx(*fisher.beta_se).epsilon(0.35));
-  CHECK(*grouped.alpha_se == Approx(*fisher.alpha_se).epsilon(0.35));
-  CHECK(*dependent.beta_se == Approx(*grouped.beta_se).epsilon(1e-6));
-  CHECK(*fit_head(heavy, {}, options).families[0].beta_se == Approx(*fisher.beta_se / 2).epsilon(1e-6));
+  CHECK(grouped.beta_spread->se == Approx(fisher.beta_spread->se).epsilon(0.35));
+  CHECK(grouped.alpha_spread->se == Approx(fisher.alpha_spread->se).epsilon(0.35));
+  CHECK(dependent.beta_spread->se == Approx(grouped.beta_spread->se).epsilon(1e-6));
+  CHECK(fit_head(heavy, {}, options).families[0].beta_spread->se == Approx(fisher.beta_spread->se / 2).epsilon(1e-6));
 }
 
 TEST_CASE("prior fit: the bootstrap's errors are those of groups, and the same for one seed") {
@@ -222,10 +272,10 @@ TEST_CASE("prior fit: the bootstrap's errors are those of groups, and the same f
   const FamilyFit grouped = fit(ErrorKind::groups, 0), sampled = fit(ErrorKind::bootstrap, 0);
   CHECK(sampled.errors == ErrorKind::bootstrap);
   CHECK(sampled.point.shape == grouped.point.shape);
-  CHECK(*sampled.beta_se == Approx(*grouped.beta_se).epsilon(0.25));
-  CHECK(*sampled.alpha_se == Approx(*grouped.alpha_se).epsilon(0.25));
-  CHECK(*fit(ErrorKind::bootstrap, 0).beta_se == *sampled.beta_se);
-  CHECK(*fit(ErrorKind::bootstrap, 1).beta_se != *sampled.beta_se);
+  CHECK(sampled.beta_spread->se == Approx(grouped.beta_spread->se).epsilon(0.25));
+  CHECK(sampled.alpha_spread->se == Approx(grouped.alpha_spread->se).epsilon(0.25));
+  CHECK(fit(ErrorKind::bootstrap, 0).beta_spread->se == sampled.beta_spread->se);
+  CHECK(fit(ErrorKind::bootstrap, 1).beta_spread->se != sampled.beta_spread->se);
 }
 
 TEST_CASE("prior fit: what cannot be told is said") {
@@ -253,6 +303,11 @@ TEST_CASE("prior fit: what cannot be told is said") {
     CHECK(head.verdict == "not-finite");
     CHECK(head.families.empty());
   }
+
+  DistanceCounts endless;
+  endless.add_one(9, 4, 1e308);
+  endless.add_one(9, 5, 1e308);
+  CHECK(verdict(endless) == "not-finite");
 
   Rng rng(2);
   DistanceCounts uniform;
