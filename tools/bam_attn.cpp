@@ -147,10 +147,10 @@ int run(const AttnOptions& o, cli::Context& context) {
   log::info(loaded.name + " on " + backend->describe());
 
   const eval::RunStamp stamp = o.computation.stamp(context, loaded, *backend);
-  io::TableWriter rows(output, o.table.format, eval::attention_columns(view.by, !o.table.no_times), !o.table.no_header);
-  eval::AttentionTable table(rows, text, *loaded.tokenizer, view, stamp, !o.table.no_times);
   eval::AttentionProbe probe(loaded, std::ssize(text.ids), o.computation.chunk);
   probe.choose(view.layers, view.heads);
+  io::TableWriter rows(output, o.table.format, eval::attention_columns(view.by, !o.table.no_times), !o.table.no_header);
+  eval::AttentionTable table(rows, text, *loaded.tokenizer, view, stamp, !o.table.no_times);
   const auto all = std::ssize(view.layers) * std::ssize(view.heads) * std::ssize(view.queries);
   cli::Progress progress({.total = all, .unit = "rows of attention"});
   Index done = 0;

@@ -73,11 +73,6 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
                    .stamp = o.computation.stamp(context, loaded, *backend)};
   run.stamp.seed = std::to_string(seed);
   eval::McqScorer scorer(loaded, {o.bos, o.context, o.computation.chunk, o.computation.memory_bytes()});
-  static const std::vector<io::Column> item_columns = eval::mcq_item_columns();
-  std::vector<io::Column> shown = o.items.per_item ? item_columns : eval::mcq_columns();
-  if (o.table.no_times) shown.pop_back();
-  io::TableWriter table(output, o.table.format, shown, !o.table.no_header);
-
   cli::Progress progress({.total = std::ssize(items) / what.share.of, .unit = "items"});
   std::vector<eval::ItemRow> rows;
   SkipCounts skipped;
@@ -96,6 +91,10 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
   progress.clear();
   o.computation.report(skipped);
   if (rows.empty()) throw Error("--task: no item is in this share");
+  static const std::vector<io::Column> item_columns = eval::mcq_item_columns();
+  std::vector<io::Column> shown = o.items.per_item ? item_columns : eval::mcq_columns();
+  if (o.table.no_times) shown.pop_back();
+  io::TableWriter table(output, o.table.format, shown, !o.table.no_header);
   if (o.items.per_item) {
     eval::write_items(table, rows, !o.table.no_times);
   } else {

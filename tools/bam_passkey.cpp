@@ -109,7 +109,7 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   const eval::PasskeyRun run{task, o.computation.stamp(context, loaded, *backend), !o.table.no_times};
   const std::vector<io::Column> columns =
       o.items.per_item ? eval::passkey_item_columns(run.with_times) : eval::passkey_columns(run.with_times);
-  io::TableWriter table(output, o.table.format, columns, !o.table.no_header);
+  std::optional<io::TableWriter> table;  // not before there are rows: what fails leaves no header behind
 
   std::vector<Index> samples;
   for (Index sample = 0; sample < task.samples; ++sample) {
@@ -126,7 +126,8 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
     begun += std::ssize(samples);
     for (const eval::PasskeyItem& item : items) skipped += item.skipped;
     progress.clear();
-    (o.items.per_item ? eval::write_passkey_items : eval::write_passkey)(table, items, run);
+    if (!table) table.emplace(output, o.table.format, columns, !o.table.no_header);
+    (o.items.per_item ? eval::write_passkey_items : eval::write_passkey)(*table, items, run);
     const bool any = std::any_of(items.begin(), items.end(), [](const eval::PasskeyItem& item) { return item.found; });
     failed_lengths = any ? 0 : failed_lengths + 1;
     if (o.patience > 0 && failed_lengths == o.patience) break;

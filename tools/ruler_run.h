@@ -81,16 +81,13 @@ class RulerRunner {
     if (file_) {
       for (const eval::ItemRow& row : file_->rows()) answered_.insert(identity(row));
     }
-    std::vector<io::Column> shown = o_.items.per_item ? columns : eval::ruler_columns();
-    if (o_.table.no_times) shown.pop_back();
-    io::TableWriter table(output_, o_.table.format, shown, !o_.table.no_header);
     progress_ = std::make_unique<cli::Progress>(cli::ProgressInfo{.total = total(all), .unit = "samples"});
     for (const RulerSeries& each : all) {
       rows_.clear();
       ask(each);
-      if (!file_) write(table, rows_);
+      if (!file_) write(rows_);
     }
-    if (file_) write(table, file_->rows());
+    if (file_) write(file_->rows());
     o_.computation.report(skipped_);
   }
 
@@ -168,16 +165,19 @@ class RulerRunner {
     return answered_.contains(identity(row_of(each, item)));
   }
 
-  void write(io::TableWriter& table, const std::vector<eval::ItemRow>& rows) const {
-    if (!o_.items.per_item) {
-      eval::write_ruler(table, rows, !o_.table.no_times);
-      return;
+  void write(const std::vector<eval::ItemRow>& rows) {
+    if (!table_) {  // not before there are rows: what fails leaves no header behind
+      static const std::vector<io::Column> columns = eval::ruler_item_columns();
+      std::vector<io::Column> shown = o_.items.per_item ? columns : eval::ruler_columns();
+      if (o_.table.no_times) shown.pop_back();
+      table_.emplace(output_, o_.table.format, shown, !o_.table.no_header);
     }
-    eval::write_items(table, rows, !o_.table.no_times);
+    (o_.items.per_item ? eval::write_items : eval::write_ruler)(*table_, rows, !o_.table.no_times);
   }
 
   const RulerToolOptions& o_;
   io::OutputFile& output_;
+  std::optional<io::TableWriter> table_;
   std::unique_ptr<Backend> backend_;
   LoadedModel loaded_;
   eval::RulerMaterial material_;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "io/atomic_file.h"
 #include "io/json.h"
 #include "io/json_lines.h"
@@ -15,6 +16,8 @@ namespace bam::huggingface {
 namespace {
 
 constexpr const char* kConfig = "tokenizer_config.json";
+// Before the name of a file that transformers would take for a tokenizer and read in another way.
+const std::string kHidden = "bam_";
 constexpr Index kMostTokenizerBytes = Index{1} << 30;
 
 bool is_there(const std::string& path) {
@@ -56,7 +59,8 @@ std::unique_ptr<text::Tokenizer> recorded_tokenizer(const std::string& folder) {
   for (const simdjson::dom::element element : record.get<simdjson::dom::array>("files", "a list of names")) {
     std::string_view name;
     if (element.get(name) != simdjson::SUCCESS || name.find('/') != name.npos) record.refuse("files holds no names");
-    const std::string path = folder + "/" + std::string(name);
+    std::string path = folder + "/" + kHidden + std::string(name);
+    if (!is_there(path)) path = folder + "/" + std::string(name);
     carried.files.push_back({std::string(name), io::read_file(path, kMostTokenizerBytes)});
   }
   if (io::tokenizer_digest(carried.files) != record.get<std::string_view>("sha256", "a digest")) {
@@ -142,9 +146,18 @@ std::string record_of(const StoredTokenizer& stored) {
 
 void write_tokenizer_to(io::OutputFolder& folder, const StoredTokenizer& stored, const text::Tokenizer& tokenizer,
                         bool has_config) {
-  for (const io::TokenizerFile& file : stored.files) write_file(folder, file.name, file.bytes);
-  for (const io::TokenizerFile& file : text::huggingface_files(tokenizer)) {
-    if (!has_config || file.name != kConfig) write_file(folder, file.name, file.bytes);
+  std::string problem;
+  if (!has_config) {
+    for (const io::TokenizerFile& file : text::huggingface_files(tokenizer, problem)) {
+      write_file(folder, file.name, file.bytes);
+    }
+  }
+  for (const io::TokenizerFile& file : stored.files) {
+    write_file(folder, (problem.empty() ? "" : kHidden) + file.name, file.bytes);
+  }
+  if (!problem.empty()) {
+    log::warning("transformers gets no tokenizer, since none of its own gives the same ids: " + problem +
+                 "; bam-tokenize makes them");
   }
   write_file(folder, kTokenizerRecord, record_of(stored));
 }

@@ -18,7 +18,8 @@ inline constexpr const char* kTokenizerRecord = "bam_tokenizer.json";
 std::unique_ptr<text::Tokenizer> read_tokenizer_of(const std::string& folder, const ImportChoice& choice, Index vocab,
                                                    std::optional<Index> bos_id);
 
-// The tokenizer's own files, the record, and tokenizer_config.json unless `has_config`.
+// The tokenizer's own files and the record; without `has_config` (the files of a folder came along) what transformers
+// reads, too. Where that cannot be exact, a warning, and nothing that transformers takes for a tokenizer.
 void write_tokenizer_to(io::OutputFolder& folder, const StoredTokenizer& stored, const text::Tokenizer& tokenizer,
                         bool has_config);
 

@@ -104,6 +104,10 @@ void let_blanks_be_symbols(TextRules& rules) {
   using Kind = TextRules::Step::Kind;
   for (TextRules::Step& step : rules.steps) {
     if (step.kind == Kind::prepend && step.to == kBlankSymbol) step.to = " ";
+    // What takes the prefix away again.
+    if (step.kind == Kind::replace && step.from.starts_with(kBlankSymbol)) {
+      step.from.replace(0, kBlankSymbol.size(), " ");
+    }
   }
   std::erase_if(rules.steps, [](const TextRules::Step& step) {
     return step.kind == Kind::replace && step.from == " " && step.to == kBlankSymbol;
@@ -275,7 +279,9 @@ class Builder {
     for (const Added& added : added_) {
       const auto place = static_cast<std::size_t>(added.token.id);
       if (place >= parts.pieces.size()) parts.pieces.resize(place + 1, {"", "<unused>", PieceRole::nothing});
-      parts.pieces[place] = {added.token.content, added.token.content, PieceRole::text};
+      std::string text = added.token.content;
+      for (const std::string& removed : decoder_.removed) text = replaced(std::move(text), removed, "");
+      parts.pieces[place] = {text, text, PieceRole::text};
       if (added.special) parts.special.push_back({added.token.id, added.token.content});
       if (added.special && !choice_.allow_special) continue;
       AddedToken token = added.token;

@@ -273,8 +273,11 @@ void read_decoder(const Reader& reader, Object object, DecoderRules& rules) {
   } else if (type == "Replace") {
     const std::optional<Element> pattern = reader.member(object, "pattern");
     const Object kinds = pattern ? reader.object(*pattern, "the pattern of a decoder") : object;
-    if (reader.text(kinds, "String", "a Replace decoder") != kBlankSymbol ||
-        reader.text(object, "content", "a Replace decoder") != " ") {
+    const std::string from = reader.text(kinds, "String", "a Replace decoder");
+    const std::string to = reader.text(object, "content", "a Replace decoder");
+    if (to.empty() && !from.empty()) {
+      rules.removed.push_back(from);
+    } else if (from != kBlankSymbol || to != " ") {
       reader.unsupported("a Replace decoder that is not for U+2581 and a blank");
     }
   } else if (type == "ByteFallback") {

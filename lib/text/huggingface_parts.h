@@ -65,6 +65,7 @@ struct Borders {
 void read_post_processor(const Reader& reader, Object object, Borders& borders);
 
 struct DecoderRules {
+  std::vector<std::string> removed;  // from each token
   bool byte_fallback = false;
   bool drops_first_blank = false;
 };

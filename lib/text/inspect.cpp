@@ -214,8 +214,12 @@ void write_summaries(const std::vector<std::string>& paths, bool check_all, io::
     write_validation(paths, table);
     return;
   }
-  io::TableWriter table(sink, format, summary_columns(), header);
-  for (const std::string& path : paths) table.row(summary_row(summarise_shard(path)));
+  std::optional<io::TableWriter> table;  // not before there is a row: what fails leaves no header behind
+  for (const std::string& path : paths) {
+    const std::vector<io::Cell> row = summary_row(summarise_shard(path));
+    if (!table) table.emplace(sink, format, summary_columns(), header);
+    table->row(row);
+  }
 }
 
 void decode_shards(const std::vector<std::string>& paths, const InputOptions& options, io::ByteSink& sink,

@@ -76,7 +76,7 @@ class Vocabulary {
     }
   }
 
-  MergeTable merges() {
+  std::vector<Merge> merges() {
     std::vector<float> scores;
     for (const Piece& piece : model_.pieces) scores.push_back(piece.score);
     std::sort(scores.begin(), scores.end(), std::greater<>());
@@ -95,7 +95,7 @@ class Vocabulary {
         text.remove_prefix(point.bytes);
       }
     };
-    return MergeTable(derive_merges(entries, units));
+    return derive_merges(entries, units);
   }
 
   Neighbours neighbours() const {
@@ -183,12 +183,17 @@ bool merges_by_ours(const SentencePieceModel& model) {
          });
 }
 
+std::vector<Merge> sentencepiece_merges(const SentencePieceModel& model, const std::string& subject) {
+  check_pieces(model, subject);
+  return Vocabulary(model, subject).merges();
+}
+
 std::unique_ptr<Tokenizer> make_sentencepiece_bpe(const SentencePieceModel& model, std::vector<io::TokenizerFile> files,
                                                   std::string name, const SentencePieceChoice& choice,
                                                   const std::string& subject) {
   check_pieces(model, subject);
   Vocabulary vocabulary(model, subject);
-  MergeTable merges = vocabulary.merges();
+  MergeTable merges(vocabulary.merges());
   Neighbours neighbours = vocabulary.neighbours();
   BpeParts parts;
   parts.words = {Alphabet(std::move(vocabulary).characters()), std::move(merges), {}};

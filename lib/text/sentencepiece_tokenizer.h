@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "text/sentencepiece_model.h"
 #include "text/special_tokens.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_json.h"
 
 namespace bam::text {
 
@@ -31,6 +33,14 @@ bool merges_by_ours(const SentencePieceModel& model);
 std::unique_ptr<Tokenizer> make_sentencepiece_bpe(const SentencePieceModel& model, std::vector<io::TokenizerFile> files,
                                                   std::string name, const SentencePieceChoice& choice,
                                                   const std::string& subject);
+
+// The merges of such a model; symbols from its number of pieces on are characters that are no pieces.
+std::vector<Merge> sentencepiece_merges(const SentencePieceModel& model, const std::string& subject);
+
+// With the special pieces, but without a BOS. Nothing where no tokenizer.json is known to give the same ids of every
+// text; `problem` says why.
+std::optional<TokenizerJson> sentencepiece_json(const SentencePieceModel& model, const std::string& subject,
+                                                std::string& problem);
 
 Fidelity fidelity_of(const SentencePieceModel& model);
 

@@ -107,12 +107,11 @@ void write_leaks(const std::string& held_out, const std::vector<std::string>& pa
   std::unordered_set<DocumentDigest> known;
   const io::ShardHeader expected =
       for_documents(held_out, [&](const std::vector<Token>& ids) { known.insert(digest_of(ids)); });
-  io::TableWriter table(sink, format,
-                        {{"file", io::ColumnType::text},
-                         {"documents", io::ColumnType::integer},
-                         {"shared", io::ColumnType::integer},
-                         {"held_out_documents", io::ColumnType::integer}},
-                        header);
+  static const std::vector<io::Column> columns = {{"file", io::ColumnType::text},
+                                                  {"documents", io::ColumnType::integer},
+                                                  {"shared", io::ColumnType::integer},
+                                                  {"held_out_documents", io::ColumnType::integer}};
+  std::optional<io::TableWriter> table;  // not before there is a row: what fails leaves no header behind
   Index all_shared = 0;
   for (const std::string& path : paths) {
     Index documents = 0, shared = 0;
@@ -123,7 +122,8 @@ void write_leaks(const std::string& held_out, const std::vector<std::string>& pa
     if (const std::string difference = io::header_difference(expected, found); !difference.empty()) {
       throw Error(io::input_name(path) + ": differs from " + held_out + " in " + difference);
     }
-    table.row({io::input_name(path), documents, shared, static_cast<Index>(known.size())});
+    if (!table) table.emplace(sink, format, columns, header);
+    table->row({io::input_name(path), documents, shared, static_cast<Index>(known.size())});
     all_shared += shared;
   }
   if (all_shared > 0) {

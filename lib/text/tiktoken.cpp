@@ -111,8 +111,8 @@ void put(std::vector<BpePiece>& pieces, Token id, std::string text, std::string 
   pieces[place] = {std::move(text), std::move(label), PieceRole::text};
 }
 
-MergeTable merges_of(const std::vector<BpePiece>& pieces, const std::vector<RankLine>& lines,
-                     const std::string& subject) {
+std::vector<Merge> merges_of(const std::vector<BpePiece>& pieces, const std::vector<RankLine>& lines,
+                             const std::string& subject) {
   const std::array<Token, 256> bytes = byte_symbols(pieces, subject);
   std::vector<RankedText> entries;
   for (const RankLine& line : lines) {
@@ -123,54 +123,89 @@ MergeTable merges_of(const std::vector<BpePiece>& pieces, const std::vector<Rank
       parts.push_back({text.substr(i, 1), bytes[static_cast<unsigned char>(text[i])], 0});
     }
   };
-  return MergeTable(derive_merges(entries, units));
+  return derive_merges(entries, units);
+}
+
+struct Ranks {
+  std::vector<BpePiece> pieces;
+  std::vector<Merge> merges;
+};
+
+Ranks read_ranks(const Encoding& encoding, std::string_view file, const std::string& subject) {
+  const std::vector<RankLine> lines = parse_ranks(file, subject);
+  Ranks ranks;
+  for (const RankLine& line : lines) put(ranks.pieces, line.rank, line.bytes, characters_of_bytes(line.bytes), subject);
+  ranks.merges = merges_of(ranks.pieces, lines, subject);
+  for (const SpecialToken& token : encoding.special) put(ranks.pieces, token.id, token.text, token.text, subject);
+  return ranks;
 }
 
 std::unique_ptr<Tokenizer> make(const Encoding& encoding, std::string file, const FormatChoice& choice) {
-  const std::vector<RankLine> lines = parse_ranks(file, choice.subject);
-  std::vector<BpePiece> pieces;
-  for (const RankLine& line : lines) {
-    put(pieces, line.rank, line.bytes, characters_of_bytes(line.bytes), choice.subject);
-  }
-  MergeTable merges = merges_of(pieces, lines, choice.subject);
-  const std::array<Token, 256> bytes = byte_symbols(pieces, choice.subject);
+  Ranks ranks = read_ranks(encoding, file, choice.subject);
+  const std::array<Token, 256> bytes = byte_symbols(ranks.pieces, choice.subject);
   std::vector<AddedToken> added;
-  for (const SpecialToken& token : encoding.special) {
-    put(pieces, token.id, token.text, token.text, choice.subject);
-    added.push_back({token.text, token.id});
-  }
+  for (const SpecialToken& token : encoding.special) added.push_back({token.text, token.id});
   BpeParts parts;
-  parts.words = {Alphabet(bytes), std::move(merges), {}};
+  parts.words = {Alphabet(bytes), MergeTable(ranks.merges), {}};
   parts.kind = "tiktoken";
   parts.name = choice.name;
   parts.files.push_back({"tokenizer.tiktoken", std::move(file)});
-  parts.pieces = std::move(pieces);
+  parts.pieces = std::move(ranks.pieces);
   parts.special = encoding.special;
   if (choice.allow_special) parts.first = AddedTokens(std::move(added));
   parts.splitter = make_regex_splitter(encoding.pattern, SplitBehaviour::isolated, false, choice.subject);
   return make_bpe_tokenizer(std::move(parts), choice.bos, choice.subject);
 }
 
-}  // namespace
-
-std::unique_ptr<Tokenizer> make_tiktoken(std::string ranks, const FormatChoice& choice) {
+const Encoding& encoding_of(const std::string& ranks, const std::string& subject) {
   const std::string digest = io::sha256_hex(ranks);
   std::string names;
   for (const Encoding& encoding : encodings()) {
-    if (encoding.sha256 == digest) return make(encoding, std::move(ranks), choice);
+    if (encoding.sha256 == digest) return encoding;
     names += (names.empty() ? "" : ", ") + encoding.name;
   }
-  parse_ranks(ranks, choice.subject);
-  throw Error(choice.subject + ": a tiktoken rank file that is none of " + names +
+  parse_ranks(ranks, subject);
+  throw Error(subject + ": a tiktoken rank file that is none of " + names +
               ", so that its split pattern is not known; expected one of them, or its tokenizer.json");
+}
+
+const Encoding& encoding_named(const std::string& name) {
+  for (const Encoding& known : encodings()) {
+    if (known.name == name) return known;
+  }
+  throw UsageError(name + ": not an encoding of tiktoken that is known");
+}
+
+TokenizerJson json_of(const Encoding& encoding, const std::string& file, const std::string& subject) {
+  Ranks ranks = read_ranks(encoding, file, subject);
+  TokenizerJson json;
+  json.byte_level = true;
+  json.pattern = encoding.pattern;
+  json.entries = entries_of(ranks.pieces);
+  json.merges = std::move(ranks.merges);
+  std::sort(json.merges.begin(), json.merges.end(), [](const Merge& a, const Merge& b) { return a.rank < b.rank; });
+  for (const SpecialToken& token : encoding.special) json.special.push_back(token.id);
+  return json;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> make_tiktoken(std::string ranks, const FormatChoice& choice) {
+  const Encoding& encoding = encoding_of(ranks, choice.subject);
+  return make(encoding, std::move(ranks), choice);
+}
+
+TokenizerJson tiktoken_json(const std::string& ranks, const std::string& subject) {
+  return json_of(encoding_of(ranks, subject), ranks, subject);
 }
 
 std::unique_ptr<Tokenizer> make_tiktoken_as(const std::string& encoding, std::string ranks,
                                             const FormatChoice& choice) {
-  for (const Encoding& known : encodings()) {
-    if (known.name == encoding) return make(known, std::move(ranks), choice);
-  }
-  throw UsageError(encoding + ": not an encoding of tiktoken that is known");
+  return make(encoding_named(encoding), std::move(ranks), choice);
+}
+
+TokenizerJson tiktoken_json_as(const std::string& encoding, const std::string& ranks, const std::string& subject) {
+  return json_of(encoding_named(encoding), ranks, subject);
 }
 
 }  // namespace bam::text

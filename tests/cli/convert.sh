@@ -129,6 +129,26 @@ damaged 'sed -i s/bytes/bites/ bam_tokenizer.json' 'bad/bam_tokenizer.json: '
 damaged 'echo "{\"weight_map\": {\"w\": \"../rope/model.safetensors\"}}" >model.safetensors.index.json' 'bad/model.safetensors.index.json: "w" is in no file of this folder'
 damaged 'echo "{\"weight_map\": {\"w\": \"model.safetensors\"}}" >model.safetensors.index.json' 'bad/model.safetensors.index.json: "w" is not in model.safetensors'
 
+# A tokenizer that has no tokenizer.json: said, hidden from other programs, and back as it was.
+model=$BAM_SOURCE/tests/data/tokenizers/spm-bpe-1k-nfkc.model
+bam-tokenize -q --tokenizer "$model" --input lines text.txt -o nfkc.tok.zst || fail "no shard"
+train --pe rope --ssmax off nfkc.tok.zst -o nfkc.h5 || fail "training failed"
+expect 0 quiet nfkc.h5 -o nfkc
+grep -q 'warning: transformers gets no tokenizer, .*: it has normalisation rules' err || fail "no warning: $(cat err)"
+for file in tokenizer.json tokenizer.model tokenizer_config.json; do [ -e nfkc/$file ] && fail "nfkc/$file is there"; done
+same nfkc/bam_tokenizer.model "$model"
+quiet nfkc -o back.h5 && quiet back.h5 -o again 2>err
+diff -r nfkc again >out || fail "nfkc: the folder changes on the way: $(head -5 out)"
+ppl back.h5 text.txt | cmp -s - <(ppl nfkc.h5 text.txt) || fail "nfkc: perplexity changes on the way"
+
+# A learnt tokenizer goes out as its own file and as tokenizer.json, either of which is enough.
+rm bam/bam_tokenizer.json
+expect 0 quiet bam -o other.h5
+ppl other.h5 text.txt | cmp -s - <(ppl bam.h5 text.txt) || fail "tokenizer.json of a learnt model gives other ids"
+rm bam/tokenizer.json
+expect 0 quiet bam -o other.h5
+ppl other.h5 text.txt | cmp -s - <(ppl bam.h5 text.txt) || fail "tokenizer.model gives other ids"
+
 # The tokenizer as others read it: a tokenizer.json of the bytes, and one that is named.
 rm rope/bam_tokenizer.json
 expect 0 quiet rope -o other.h5

@@ -9,7 +9,7 @@ run the tools. One line for each comparison, with the largest difference; exit s
   llama   random LlamaForCausalLM models of transformers, converted: log-probabilities of both, and the way back
   bam     models that bam-train made, of every kind of positions and softmax, exported: the same
   ids     tokenizers: the ids of a text
-  items   accuracies of multiple choice items, lm-evaluation-harness on the exported model against bam-mcq
+  items   lm-evaluation-harness on exported models against bam-mcq (ARC, HellaSwag, PIQA, MMLU) and bam-ppl --rolling
 """
 
 import argparse
@@ -153,6 +153,7 @@ def check_models(tools, scratch, text):
         compare_ids(name, tools, checkpoint, model, scratch)
         check_text(name, tools, checkpoint, folder, model, held)
     check_padding(load(scratch / "model14-hf"))
+    check_halves(tools, scratch, data)
 
 
 def check_text(name, tools, checkpoint, folder, model, held):
@@ -184,42 +185,79 @@ def check_padding(model):
     report("bam, padding on the left", difference.abs().max().item(), MOST_LOGIT)
 
 
-def check_tokenizers(tools, scratch, text, tokenizers):
-    sample = scratch / "sample.txt"
-    hard = "  two  blanks\n\nlines\tand tabs, 1234567, d'être naïve \u4f60\u597d \U0001f40b <s> </s> end \n"
-    sample.write_text(text.read_text()[:6000] + hard)
+HARD = [
+    "a", " ", "  ", " " * 40, "\n", "\t", "\r\n\r\n", "\u2581", "\u2581\u2581a", "\0", "\u00a0", "\u3000 \u3000", "\ufeffa", "<0x0A>",
+    "  two  blanks\n\nlines\tand tabs, 1234567, d'\u00eatre na\u00efve \u4f60\u597d\u4e16\u754c \U0001f40b <s> </s> end \n",
+    "    if x:\n        return  y   # z\n\n\n", "e\u0301 \u1100\u1161\u11a8 \u0e01\u0e33 \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "DON'T don\u2019t they'LL 's\u017f", "3.14159 1,000,000 \u0661\u0662\u0663 \u00bd", "x" * 300, "[REFERENCE_DOC_1]", " [REFERENCE_DOC_12] a",
+    "a[REFERENCE_DOC_3][REFERENCE_DOC_4] b  [REFERENCE_DOC_5", "[INST] a [/INST]", "\ufffd\uffff\ue000", "ab" + " " * 17 + "c" + " " * 33 + "d",
+]
+
+
+def texts_to_compare(sample, folders):
+    texts = [sample, *HARD]
+    for folder in folders:
+        for file in sorted(folder.glob("tokenizers/golden/*.jsonl")):
+            texts += [row["text"] for row in map(json.loads, file.read_text().splitlines()) if row.get("text")]
+        for file in sorted(folder.glob("corpora/*.txt.zst")):
+            text = subprocess.run(["zstd", "-qdc", str(file)], check=True, stdout=subprocess.PIPE).stdout.decode()
+            texts += [text[i : i + 20000] for i in (0, len(text) // 3, len(text) // 2)]
+    return list(dict.fromkeys(texts))
+
+
+def documents(tools, file, texts, scratch):
+    """The ids of each text here, and the tokenizer's facts."""
+    rows, shard = scratch / "texts.jsonl", scratch / "one.tok.zst"
+    rows.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    tools("bam-tokenize", "--tokenizer", file, "--input", "jsonl", rows, "-o", shard)
+    (info,) = tools.rows("bam-tokenize", "--info", shard)
+    raw = subprocess.run(["zstd", "-qdc", str(shard)], check=True, stdout=subprocess.PIPE).stdout
+    width, bos, found = int(info["dtype"][1:]) // 8, int(info["bos_id"]), []
+    for at in range(0, len(raw), width):
+        token = int.from_bytes(raw[at : at + width], "little")
+        if token == bos:
+            found.append([])
+        found[-1].append(token)
+    if info["eos_id"]:
+        found = [ids[:-1] for ids in found]
+    return found, info
+
+
+def check_tokenizers(tools, scratch, text, tokenizers, folders):
     learnt = scratch / "learnt.model"
     tools("bam-tokenize", "--learn", 320, text, "-o", learnt)
+    texts = texts_to_compare(text.read_text()[:6000], folders)
     for file in ["bytes", learnt, *tokenizers]:
-        shard, checkpoint = scratch / "one.tok.zst", scratch / "ids.h5"
-        tools("bam-tokenize", "--tokenizer", file, "--input", "text", sample, "-o", shard)
+        ours, info = documents(tools, file, texts, scratch)
+        checkpoint, name = scratch / "ids.h5", pathlib.Path(file).name
         tools("bam-train", "--threads", 1, "--layers", 1, "--dim", 8, "--heads", 1, "--ffn", 8, "--context", 8,
-              "--batch-tokens", 8, "--steps", 1, shard, "-o", checkpoint)
-        folder = scratch / ("ids-" + pathlib.Path(file).name)
+              "--batch-tokens", 8, "--steps", 1, scratch / "one.tok.zst", "-o", checkpoint)
+        folder = scratch / ("ids-" + name)
         tools("bam-convert", checkpoint, "-o", folder)
-        width = 4 if json.loads((folder / "bam_tokenizer.json").read_text())["vocab_size"] > 65536 else 2
-        raw = subprocess.run(["zstd", "-qdc", str(shard)], check=True, stdout=subprocess.PIPE).stdout
-        ours = [int.from_bytes(raw[i : i + width], "little") for i in range(0, len(raw), width)]
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
-        except Exception as error:
-            print(f"     ids of {file}: {type(error).__name__}: {str(error)[:100]}")
+        if not (folder / "tokenizer.json").exists():
+            try:
+                kind = type(AutoTokenizer.from_pretrained(folder, trust_remote_code=True)).__name__
+            except Exception:
+                kind = None
+            report(f"ids of {name}, which has no tokenizer.json, classes that load it all the same", int(kind is not None), 0)
             continue
-        bos = json.loads((folder / "bam_tokenizer.json").read_text())["bos_id"]
-        report(f"ids of {pathlib.Path(file).name}, id of BOS that differs", int(tokenizer.bos_token_id != bos), 0)
-        theirs = tokenizer(sample.read_text(), add_special_tokens=False, split_special_tokens=True).input_ids
-        inner = [i for i in ours if i != bos]
-        inner = inner[:-1] if tokenizer.eos_token_id is not None and inner[-1] == tokenizer.eos_token_id else inner
-        at = next((i for i, (a, b) in enumerate(zip(inner, theirs)) if a != b), min(len(inner), len(theirs)))
-        differs = inner != theirs
-        if (folder / "tokenizer.model").exists():
-            # transformers makes its own merges of a SentencePiece model, and they are others: shown, not counted.
-            print(f"     ids of {pathlib.Path(file).name}: {len(inner)}, {'others' if differs else 'the same'} there")
-        else:
-            report(f"ids of {pathlib.Path(file).name}, {len(inner)} ids, texts that differ", int(differs), 0)
-        if differs:
-            print("     ours", inner[at - 2 : at + 8], "theirs", theirs[at - 2 : at + 8],
-                  repr(tokenizer.decode(theirs[max(0, at - 8) : at + 8])))
+        if len(ours) != len(texts):
+            raise SystemExit(f"{file}: {len(ours)} documents of {len(texts)} texts")
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
+        report(f"ids of {name}, id of BOS that differs", int(tokenizer.bos_token_id != int(info["bos_id"])), 0)
+        begins = int("bos" in (folder / "bam_tokenizer.json").read_text() and not str(file).endswith(".json"))
+        different = []
+        for one, ids in zip(texts, ours):
+            theirs = tokenizer(one, add_special_tokens=bool(begins), split_special_tokens=True).input_ids
+            if theirs != ids[1 - begins :]:
+                different.append((one, ids[1 - begins :], theirs))
+        report(f"ids of {name}, {len(texts)} texts, {sum(map(len, ours))} ids, texts that differ", len(different), 0)
+        for one, a, b in different[:5]:
+            at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+            print("     ", repr(one[:40]), "at", at, "ours", a[max(0, at - 2) : at + 8], "theirs", b[max(0, at - 2) : at + 8])
+        back = [tokenizer.decode(ids[1:]) for ids in ours]
+        lossy = sum(a != b for a, b in zip(back, texts))
+        print(f"      {name}: {lossy} texts of {len(texts)} are not what their ids decode to there")
 
 
 ARC = [
@@ -230,7 +268,100 @@ ARC = [
 ]
 
 
-def check_items(tools, scratch, items):
+def check_halves(tools, scratch, data):
+    """Weights rounded on the way out: the same model in transformers and back here."""
+    checkpoint = train(tools, scratch, "half", data, "--pe", "bam", "--ssmax", "full", "--kv-heads", 2)
+    for dtype in ("bf16", "f16"):
+        folder, back = scratch / f"half-{dtype}", scratch / f"half-{dtype}.h5"
+        tools("bam-convert", "--dtype", dtype, checkpoint, "-o", folder)
+        tools("bam-convert", folder, "-o", back)
+        compare_ids(f"bam full, weights in {dtype}", tools, back, load(folder), scratch)
+
+
+CHOICE = {"test_split": "test", "output_type": "multiple_choice", "dataset_path": "json"}
+MEANS = [{"metric": m, "aggregation": "mean", "higher_is_better": True} for m in ("acc", "acc_norm")]
+
+
+def arc(name, file, shots=None):
+    task = dict(CHOICE, task=name, dataset_kwargs={"data_files": {"test": str(file)}}, metric_list=MEANS,
+                doc_to_text="Question: {{question}}\nAnswer:", doc_to_target="{{choices.label.index(answerKey)}}",
+                doc_to_choice="{{choices.text}}")
+    if shots:
+        task["dataset_kwargs"]["data_files"]["train"] = str(shots)
+        task |= {"fewshot_split": "train", "num_fewshot": 3}
+    return task
+
+
+def piqa(name, file):
+    return dict(CHOICE, task=name, dataset_kwargs={"data_files": {"test": str(file)}}, metric_list=MEANS,
+                doc_to_text="Question: {{goal}}\nAnswer:", doc_to_target="label", doc_to_choice="{{[sol1, sol2]}}")
+
+
+def hellaswag(name, file):
+    from lm_eval.tasks.hellaswag.utils import process_docs
+    return dict(CHOICE, task=name, dataset_kwargs={"data_files": {"test": str(file)}}, metric_list=MEANS,
+                process_docs=process_docs, doc_to_text="{{query}}", doc_to_target="{{gold}}", doc_to_choice="choices")
+
+
+def mmlu(name, file, dev, subject):
+    words = subject.replace("_", " ")
+    return dict(CHOICE, task=name, dataset_kwargs={"data_files": {"test": str(file), "dev": str(dev)}},
+                fewshot_split="dev", fewshot_config={"sampler": "first_n"}, num_fewshot=5, metric_list=MEANS[:1],
+                description=f"The following are multiple choice questions (with answers) about {words}.\n\n",
+                doc_to_text="{{question.strip()}}\nA. {{choices[0]}}\nB. {{choices[1]}}\nC. {{choices[2]}}\nD. {{choices[3]}}\nAnswer:",
+                doc_to_choice=["A", "B", "C", "D"], doc_to_target="answer")
+
+
+def rolling(name, file):
+    return {"task": name, "dataset_path": "json", "dataset_kwargs": {"data_files": {"test": str(file)}},
+            "test_split": "test", "output_type": "loglikelihood_rolling", "doc_to_text": "", "doc_to_target": "{{text}}",
+            "metric_list": [{"metric": m} for m in ("word_perplexity", "byte_perplexity", "bits_per_byte")]}
+
+
+def first_lines(source, target, most, wanted=lambda line: True):
+    lines = [line for line in source.read_text().splitlines() if wanted(line)][:most]
+    target.write_text("".join(line + "\n" for line in lines))
+    return target
+
+
+def item_checks(scratch, folders, text):
+    """Of each: its name, tasks of the harness, and the options and files of bam-mcq."""
+    own = scratch / "arc.jsonl"
+    with own.open("w") as file:
+        for number, (question, choices, answer) in enumerate(ARC):
+            labels = "ABCD"[: len(choices)]
+            row = {"id": str(number), "question": question, "choices": {"text": choices, "label": list(labels)},
+                   "answerKey": labels[answer]}
+            file.write(json.dumps(row) + "\n")
+    checks = [("arc of our own", [arc("arc_own", own)], ("--task", "arc_easy"), own)]
+    for folder in folders:
+        mc = folder / "benchmarks/mc"
+        if not mc.is_dir():
+            continue
+        easy = first_lines(mc / "arc_easy.validation.200.jsonl", scratch / "easy.jsonl", 60)
+        hard = first_lines(mc / "arc_challenge.validation.200.jsonl", scratch / "hard.jsonl", 40)
+        whole = first_lines(mc / "hellaswag.original-fields.12.jsonl", scratch / "hellaswag.jsonl", 40)
+        goals = first_lines(mc / "piqa.hf-form.100.jsonl", scratch / "piqa.jsonl", 60)
+        checks += [
+            ("ARC-Easy", [arc("arc_easy_part", easy)], ("--task", "arc_easy"), easy),
+            ("ARC-Challenge, 3 shots", [arc("arc_challenge_part", hard, easy)],
+             ("--task", "arc_challenge", "--shots", 3, "--shots-from", easy), hard),
+            ("HellaSwag", [hellaswag("hellaswag_part", whole)], ("--task", "hellaswag"), whole),
+            ("PIQA", [piqa("piqa_part", goals)], ("--task", "piqa"), goals),
+        ]
+        for subject in ("abstract_algebra", "global_facts"):
+            of_subject = lambda line, subject=subject: json.loads(line)["subject"] == subject
+            test = first_lines(mc / "mmlu.test.200.jsonl", scratch / f"{subject}.jsonl", 25, of_subject)
+            dev = first_lines(mc / "mmlu.dev.40.jsonl", scratch / f"{subject}.dev.jsonl", 5, of_subject)
+            checks.append((f"MMLU {subject}, 5 shots", [mmlu(f"mmlu_{subject}_part", test, dev, subject)],
+                           ("--task", "mmlu", "--shots", 5, "--shots-from", dev), test))
+    pages = scratch / "pages.jsonl"
+    parts = [text[i : i + 900] for i in range(0, 3600, 900)] + [" two  blanks\n\n na\u00efve \u4f60\u597d\n"]
+    pages.write_text("".join(json.dumps({"text": part}) + "\n" for part in parts))
+    return checks, pages
+
+
+def check_items(tools, scratch, text, folders):
     try:
         import lm_eval
         import lm_eval.evaluator
@@ -240,33 +371,37 @@ def check_items(tools, scratch, items):
         print(f"     items: {error}; not compared")
         return
     lm_eval.evaluator.add_env_info = lambda results: None  # a list of all that is installed: minutes
-    if items is None:
-        items = scratch / "arc.jsonl"
-        with items.open("w") as file:
-            for number, (question, choices, answer) in enumerate(ARC):
-                labels = "ABCD"[: len(choices)]
-                row = {"id": str(number), "question": question, "choices": {"text": choices, "label": list(labels)},
-                       "answerKey": labels[answer]}
-                file.write(json.dumps(row) + "\n")
-    task = {
-        "task": "arc_crosscheck", "dataset_path": "json",
-        "dataset_kwargs": {"data_files": {"test": str(items)}}, "test_split": "test", "output_type": "multiple_choice",
-        "doc_to_text": "Question: {{question}}\nAnswer:", "doc_to_target": "{{choices.label.index(answerKey)}}",
-        "doc_to_choice": "{{choices.text}}",
-        "metric_list": [{"metric": m, "aggregation": "mean", "higher_is_better": True} for m in ("acc", "acc_norm")],
-    }
-    for number in (8, 14):
-        checkpoint, folder = scratch / f"model{number}.h5", scratch / f"model{number}-hf"
+    checks, pages = item_checks(scratch, folders, text.read_text())
+    learnt = scratch / "items.model"
+    tools("bam-tokenize", "--learn", 320, text, "-o", learnt)
+    manager = TaskManager()
+    for file, arguments in (("bytes", ("--pe", "rope", "--ssmax", "off")), (learnt, ("--pe", "bam", "--ssmax", "full"))):
+        name = f"{arguments[1]}, {pathlib.Path(file).name}"
+        data = scratch / "items.tok.zst"
+        tools("bam-tokenize", "--tokenizer", file, text, "-o", data)
+        checkpoint = train(tools, scratch, "items-" + arguments[1], data, *arguments)
+        folder = scratch / f"items-{arguments[1]}-hf"
+        tools("bam-convert", checkpoint, "-o", folder)
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
-        wrapped = HFLM(pretrained=load(folder), tokenizer=tokenizer, batch_size=1, device="cpu", max_length=4096,
-                       add_bos_token=True)
-        found = lm_eval.simple_evaluate(model=wrapped, tasks=[task], bootstrap_iters=0, log_samples=True,
-                                        task_manager=TaskManager())
-        theirs = found["results"]["arc_crosscheck"]
-        (ours,) = tools.rows("bam-mcq", "--task", "arc_easy", "--no-times", "--eps", 0, checkpoint, items)[-1:]
-        for metric in ("acc", "acc_norm"):
-            report(f"model {number}, {ours['n']} items, {metric} {theirs[metric + ',none']:.4f}",
-                   abs(theirs[metric + ",none"] - float(ours[metric])), MOST_NLL)
+        model = load(folder)
+
+        def evaluate(tasks, length):
+            wrapped = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=1, device="cpu", max_length=length,
+                           add_bos_token=True)
+            return lm_eval.simple_evaluate(model=wrapped, tasks=tasks, bootstrap_iters=0, task_manager=manager)["results"]
+
+        for what, tasks, options, items in checks:
+            theirs = evaluate(tasks, 8192)[tasks[0]["task"]]
+            ours = tools.rows("bam-mcq", "--no-times", "--eps", 0, *options, checkpoint, items)[-1]
+            for metric in ("acc", "acc_norm"):
+                if metric + ",none" in theirs:
+                    value = theirs[metric + ",none"]
+                    report(f"{name}, {what}, {ours['n']} items, {metric} {value:.4f}", abs(value - float(ours[metric])), MOST_NLL)
+        theirs = evaluate([rolling("rolling_part", pages)], 256)["rolling_part"]
+        (ours,) = tools.rows("bam-ppl", "--rolling", "--context", 256, "--no-times", "--eps", 0, "--input", "jsonl", checkpoint, pages)[-1:]
+        for metric in ("word_perplexity", "byte_perplexity", "bits_per_byte"):
+            value = theirs[metric + ",none"]
+            report(f"{name}, rolling, {metric} {value:.6g}, relative", abs(value / float(ours[metric]) - 1), MOST_NLL)
 
 
 def main():
@@ -274,9 +409,10 @@ def main():
     parser.add_argument("bin", help="the folder of the tools")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("crosscheck-scratch"))
     parser.add_argument("--text", type=pathlib.Path, help="plain text, some tens of kilobytes, to train on")
-    parser.add_argument("--arc", type=pathlib.Path, help="items of ARC, JSON lines as published")
     parser.add_argument("--tokenizer", action="append", default=[], help="further tokenizer files")
-    parser.add_argument("--only", default="llama,bam,ids,items", help="parts, with commas; items needs models of bam")
+    parser.add_argument("--data", action="append", default=[], type=pathlib.Path,
+                        help="a folder with tokenizers/golden/*.jsonl, corpora/*.txt.zst (texts for ids) and benchmarks/mc")
+    parser.add_argument("--only", default="llama,bam,ids,items", help="parts, with commas")
     arguments = parser.parse_args()
     scratch = arguments.folder.resolve()
     scratch.mkdir(parents=True, exist_ok=True)
@@ -294,9 +430,9 @@ def main():
     if "bam" in parts:
         check_models(tools, scratch, text)
     if "ids" in parts:
-        check_tokenizers(tools, scratch, text, arguments.tokenizer)
+        check_tokenizers(tools, scratch, text, arguments.tokenizer, arguments.data)
     if "items" in parts:
-        check_items(tools, scratch, arguments.arc)
+        check_items(tools, scratch, text, arguments.data)
     sys.exit(1 if failures else 0)
 
 

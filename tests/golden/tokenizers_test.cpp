@@ -10,6 +10,8 @@
 #include "support/catch.h"
 #include "support/token_vectors.h"
 #include "text/characters.h"
+#include "text/formats.h"
+#include "text/huggingface_files.h"
 #include "text/tokenizer.h"
 
 using namespace bam::test;
@@ -137,5 +139,29 @@ TEST_CASE("tokenizers: published tokenizers that a shard carries are those of th
     std::vector<bam::io::TokenizerFile> changed = tokenizer->files();
     changed[0].bytes[changed[0].bytes.size() / 2] ^= 1;
     CHECK_THROWS_AS(make_tokenizer(header, changed, "carried"), bam::Error);
+  }
+}
+
+TEST_CASE("tokenizers: published tokenizers keep their ids as a tokenizer.json") {
+  const auto folder = data_folder();
+  if (!folder) return skip("BAM_TEST_DATA is not set");
+  for (const Published& published : kPublished) {
+    INFO(published.file);
+    const auto ours = open_tokenizer(*folder + "/tokenizers/" + published.file);
+    if (ours->kind() == "huggingface") continue;
+    std::string problem;
+    const std::vector<bam::io::TokenizerFile> files = huggingface_files(*ours, problem);
+    REQUIRE(problem.empty());
+    REQUIRE(files.front().name == "tokenizer.json");
+    const auto theirs = make_huggingface(files.front().bytes, {"exported", "exported", {}, false});
+    CHECK(theirs->bos_id() == ours->bos_id());
+    CHECK(theirs->vocab_size() == ours->vocab_size());
+    for (const TokenVector& vector :
+         read_token_vectors(*folder + "/tokenizers/golden/" + published.golden + ".jsonl")) {
+      if (vector.category == "invalid_utf8") continue;
+      INFO(vector.bytes);
+      CHECK(theirs->encode(vector.bytes) == vector.ids);
+      CHECK(theirs->decode(vector.ids) == ours->decode(vector.ids));
+    }
   }
 }

@@ -21,7 +21,7 @@ bam-ppl -q --threads 1 --rolling ../bam.h5 ../text.txt -o bam.rolling.tsv || fai
 bam-ppl -q --threads 1 --per-item ../bam.h5 ../train.tok.zst -o items.tsv || fail "no items"
 bam-ruler -q --threads 1 --tasks niah_single_1 --lengths 2k,3k --samples 1 ../bam.h5 -o bam.ruler.tsv || fail "no RULER"
 printf '{"id":"%d","question":"Which?","choices":{"text":["one","two|three"],"label":["A","B"]},"answerKey":"A"}\n' 1 2 >../items.jsonl
-bam-mcq -q --threads 1 --task arc_easy ../bam.h5 ../items.jsonl -o bam.mcq.tsv || fail "no multiple choice"
+bam-mcq -q --threads 1 --task arc_easy --format jsonl ../bam.h5 ../items.jsonl -o bam.mcq.jsonl || fail "no multiple choice"
 bam-prior-fit show -q ../bam.h5 -o priors.tsv || fail "no priors"
 bam-prior-fit show -q --by-class ../bam.h5 -o classes.tsv || fail "no classes"
 bam-prior-fit show -q --curves --points 20 ../bam.h5 -o curves.tsv || fail "no curves"
@@ -49,7 +49,7 @@ for table in bam.passkey.tsv bam.ppl.tsv bam.rolling.tsv bam.ruler.tsv fit.tsv a
   grep -F "| $table | " "$page" | grep -qE "^\| $table \| [0-9a-f]{12} \| .* \| cpu \| f32 \| eps=1e-06 \| 0 \| [0-9.]+ \|$" || fail "$(grep -F "| $table | " "$page")"
   grep -F "| $table | " "$page" | grep -qF "| $version |" || fail "version of $table is not $version"
 done
-grep -F '| bam.mcq.tsv | ' "$page" | grep -qF '| 1234 |' || fail "the seed of multiple choice is not the one it used"
+grep -F '| bam.mcq.jsonl | ' "$page" | grep -qF '| 1234 |' || fail "the seed of multiple choice is not the one it used"
 ! grep -q 'items.tsv' "$page" || fail "a table of items was taken"
 if command -v gnuplot >/dev/null; then
   for picture in accuracy perplexity training bam.passkey rope.passkey bam.ruler curves.curves attn-key.keys attn-distance.distance; do
@@ -76,7 +76,15 @@ expect 0 report -o other.md "my results"
 contains other.md '^\| a \|'
 ! grep -q '^| bam.again |' other.md || fail "single tables stand beside the joined one"
 
+# A table of JSON lines is the one with tabs.
+for format in tsv jsonl; do bam-ppl -q --threads 1 --format $format --no-times --context 4x --bin 1x bam.h5 train.tok.zst -o ppl.$format || fail "no $format"; done
+awk -f "$BAM_SOURCE/pipelines/plots/tsv.awk" ppl.jsonl | cmp - ppl.tsv || fail "JSON lines become another table"
+
 # What is wrong is one line.
+cp ppl.jsonl "my results/cut.jsonl" && head -c -9 ppl.jsonl | tail -1 >>"my results/cut.jsonl"
+expect 1 report "my results"
+one_line_error 'cut.jsonl: line [0-9]*: not an object, expected an object of a result table'
+rm "my results/cut.jsonl"
 mkdir empty
 expect 1 report empty
 one_line_error 'empty: no result table in it, expected some of a bam tool'

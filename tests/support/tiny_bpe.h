@@ -46,6 +46,25 @@ inline std::string tiny_merges_text() {
   return lines;
 }
 
+// A rank file of tiktoken.
+inline std::string tiny_ranks() {
+  std::string ranks;
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  Index rank = 0;
+  for (const std::string& token : tiny_tokens()) {
+    for (std::size_t i = 0; i < token.size(); i += 3) {
+      std::uint32_t bits = 0;
+      const std::size_t count = std::min<std::size_t>(3, token.size() - i);
+      for (std::size_t j = 0; j < count; ++j) {
+        bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(token[i + j])) << (16 - 8 * j);
+      }
+      for (std::size_t j = 0; j < 4; ++j) ranks += j <= count ? digits[bits >> (18 - 6 * j) & 63U] : '=';
+    }
+    ranks.append(" ").append(std::to_string(rank++)).append("\n");
+  }
+  return ranks;
+}
+
 // `parts`: members beside "model" and "added_tokens", each `"name":value`; `model`: further members of the model.
 inline std::string tiny_tokenizer_json(const std::string& parts, const std::string& model = "") {
   std::string merges;

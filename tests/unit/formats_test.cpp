@@ -103,19 +103,7 @@ TEST_CASE("formats: one vocabulary gives the same ids from every format") {
 }
 
 TEST_CASE("formats: ranks of tiktoken merge what stands for an entry together") {
-  std::string ranks;
-  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  Index rank = 0;
-  for (const std::string& token : tiny_tokens()) {
-    for (std::size_t i = 0; i < token.size(); i += 3) {
-      std::uint32_t bits = 0;
-      const std::size_t count = std::min<std::size_t>(3, token.size() - i);
-      for (std::size_t j = 0; j < count; ++j)
-        bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(token[i + j])) << (16 - 8 * j);
-      for (std::size_t j = 0; j < 4; ++j) ranks += j <= count ? digits[bits >> (18 - 6 * j) & 63U] : '=';
-    }
-    ranks.append(" ").append(std::to_string(rank++)).append("\n");
-  }
+  const std::string ranks = tiny_ranks();
   const auto tokenizer = make_tiktoken_as("r50k_base", ranks, choice());
   const auto special = make_tiktoken_as("r50k_base", ranks, choice("<|endoftext|>", true));
   CHECK(tokenizer->vocab_size() == 50258);
