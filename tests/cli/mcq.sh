@@ -53,10 +53,12 @@ one_line_error '^bam-mcq: arc_easy 0 item 0 is there twice'
 fails() {
   local status=$1 expected=$2
   shift 2
-  expect "$status" quiet "$@" -o no.tsv
+  expect "$status" quiet "$@"
   one_line_error "^bam-mcq: $expected"
-  absent no.tsv
+  [ ! -s out ] || fail "$*: wrote to standard output: $(head -c 200 out)"
 }
+expect 1 quiet --task arc_easy none.h5 arc.jsonl -o no.tsv
+absent no.tsv
 : >empty
 { cat arc.jsonl; echo '{"id":"q6","question":"Is 6 odd?"}'; } >missing.jsonl
 head -c 300 arc.jsonl >cut.jsonl

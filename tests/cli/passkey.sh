@@ -76,10 +76,12 @@ absent no.jsonl
 fails() {
   local status=$1 expected=$2
   shift 2
-  expect "$status" quiet "$@" -o no.tsv
+  expect "$status" quiet "$@"
   one_line_error "^bam-passkey: $expected"
-  absent no.tsv
+  [ ! -s out ] || fail "$*: wrote to standard output: $(head -c 200 out)"
 }
+expect 1 quiet none.h5 -o no.tsv
+absent no.tsv
 mkdir directory
 : >empty
 fails 1 'none.h5: ' none.h5

@@ -83,10 +83,12 @@ expect 0 quiet --tasks qa_1 --data one.jsonl.zst --per-item model.h5
 fails() {
   local status=$1 expected=$2
   shift 2
-  expect "$status" quiet "$@" -o no.tsv
+  expect "$status" quiet "$@"
   one_line_error "^bam-ruler: $expected"
-  absent no.tsv
+  [ ! -s out ] || fail "$*: wrote to standard output: $(head -c 200 out)"
 }
+expect 1 quiet none.h5 -o no.tsv
+absent no.tsv
 mkdir directory
 : >empty
 printf '{"input":"a","outputs":["b"]}\n{"input":"a","outputs":[]}\n' >bad.jsonl
