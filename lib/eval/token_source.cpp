@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "eval/peeked_source.h"
 
 namespace bam::eval {
@@ -59,18 +60,19 @@ struct TokenSource::State {
     }
     std::string_view bytes;
     const std::string problem = extractor->extract(record, bytes);
-    if (!problem.empty()) {
-      const std::string line = record.line > 0 ? ":" + std::to_string(record.line) : "";
-      throw Error(documents->name() + line + ": " + problem);
-    }
+    std::string where = documents->name();
+    if (record.line > 0) where.append(":").append(std::to_string(record.line));
+    if (!problem.empty()) throw Error(where + ": " + problem);
     const text::Tokenizer& tokenizer = *loaded.tokenizer;
+    std::optional<unsigned char> lost;
     if (record.begins && record.ends) {
-      text::encode_document(tokenizer, bytes, pending);
-      return;
+      lost = text::encode_document(tokenizer, bytes, pending);
+    } else {
+      if (record.begins) pending.push_back(tokenizer.bos_id());
+      lost = tokenizer.encode_part(bytes, record.begins, pending);
+      if (record.ends && tokenizer.eos_id()) pending.push_back(*tokenizer.eos_id());
     }
-    if (record.begins) pending.push_back(tokenizer.bos_id());
-    tokenizer.encode_part(bytes, record.begins, pending);
-    if (record.ends && tokenizer.eos_id()) pending.push_back(*tokenizer.eos_id());
+    if (lost) log::warning(where + ": " + text::lost_message(*lost));
   }
 
   void leave_out_borders() {

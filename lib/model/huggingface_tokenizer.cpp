@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -25,9 +26,33 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
+// Python writes whole numbers of any size, as transformers does for "no limit"; the parser takes those beyond 64 bits
+// only as fractions.
+std::string with_large_numbers_as_fractions(const std::string& json) {
+  constexpr std::size_t kMostDigits = 18;
+  std::string text;
+  for (std::size_t at = 0; at < json.size();) {
+    std::size_t end = at + 1;
+    const bool is_number = json[at] >= '0' && json[at] <= '9';
+    if (json[at] == '"') {
+      while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, json.size());
+    } else if (is_number) {
+      end = std::min(json.find_first_not_of("0123456789+-.eE", at), json.size());
+    }
+    text.append(json, at, end - at);
+    const bool is_whole =
+        is_number && std::string_view(json).substr(at, end - at).find_first_of(".eE") == std::string_view::npos;
+    if (is_whole && end - at > kMostDigits) text += "e0";
+    at = end;
+  }
+  return text;
+}
+
 class JsonFile {
  public:
-  explicit JsonFile(const std::string& path) : path_(path), text_(io::read_file(path, kMostJsonBytes)) {
+  explicit JsonFile(const std::string& path)
+      : path_(path), text_(with_large_numbers_as_fractions(io::read_file(path, kMostJsonBytes))) {
     if (parser_.parse(text_).get(root_) != simdjson::SUCCESS) refuse("not a JSON object");
   }
   [[noreturn]] void refuse(const std::string& what) const { throw Error(path_ + ": " + what); }

@@ -70,6 +70,10 @@ class BpeTokenizer : public Tokenizer {
   BpeTokenizer(BpeParts parts, Facts facts) : Tokenizer(std::move(facts)), parts_(std::move(parts)) {
     if (parts_.words.alphabet.is_bytes()) {
       for (const BpePiece& piece : parts_.pieces) parts_.words.pairs.add(piece.text);
+      for (unsigned byte = 0; byte < 256; ++byte) {
+        const auto known = static_cast<unsigned char>(byte);
+        if (parts_.words.alphabet.lacks(known)) parts_.words.pairs.never_part(known);
+      }
     }
     if (!parts_.splitter) {
       for (const AddedTokens* added : {&parts_.first, &parts_.later}) {
@@ -83,13 +87,13 @@ class BpeTokenizer : public Tokenizer {
     if (!parts_.parts || parts_.first.look_around() || parts_.later.look_around()) cuts_ = Cuts::none;
   }
 
-  void encode_part(std::string_view text, bool begins, std::vector<Token>& ids) const override {
+  std::optional<unsigned char> encode_part(std::string_view text, bool begins, std::vector<Token>& ids) const override {
     std::string repaired;
     if (parts_.repairs_utf8 && !is_utf8(text)) text = repaired = repaired_utf8(text);
     const Loan loan(*this);
     if (parts_.first.empty()) {
       encode_stretch(text, begins, !begins, *loan, ids);
-      return;
+      return (*loan).encoder.take_lost();
     }
     for (const AddedTokens::Section& section : parts_.first.split(text)) {
       if (section.id >= 0) {
@@ -100,6 +104,7 @@ class BpeTokenizer : public Tokenizer {
                        *loan, ids);
       }
     }
+    return (*loan).encoder.take_lost();
   }
 
   Index last_cut(std::string_view text) const override {

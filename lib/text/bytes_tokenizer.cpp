@@ -9,10 +9,12 @@ class BytesTokenizer : public Tokenizer {
  public:
   BytesTokenizer() : Tokenizer({"bytes", "bytes", kBytes + 1, kBytes, std::nullopt, Fidelity::bytes, {}}) {}
 
-  void encode_part(std::string_view text, bool /*begins*/, std::vector<Token>& ids) const override {
+  std::optional<unsigned char> encode_part(std::string_view text, bool /*begins*/,
+                                           std::vector<Token>& ids) const override {
     const std::size_t start = ids.size();
     ids.resize(start + text.size());
     for (std::size_t i = 0; i < text.size(); ++i) ids[start + i] = static_cast<unsigned char>(text[i]);
+    return std::nullopt;
   }
 
   Index last_cut(std::string_view text) const override { return static_cast<Index>(text.size()); }

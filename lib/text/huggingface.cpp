@@ -190,7 +190,7 @@ class Builder {
     return reader_.object(*vocabulary, "the vocabulary");
   }
 
-  WordModel byte_level_words(const std::vector<Merge>& merges, std::vector<BpePiece>& pieces) const {
+  WordModel byte_level_words(const std::vector<Merge>& merges, std::vector<BpePiece>& pieces) {
     WordModel words{Alphabet(std::array<Token, 256>{}), MergeTable(merges), {}};
     const bool whole = reader_.flag(model_, "ignore_merges", false);
     for (std::size_t id = 0; id < pieces.size(); ++id) {
@@ -199,8 +199,24 @@ class Builder {
       pieces[id].label = std::exchange(pieces[id].text, *bytes);
       if (whole) words.whole_words.emplace(*bytes, static_cast<Token>(id));
     }
-    words.alphabet = Alphabet(byte_symbols(pieces, choice_.subject));
+    words.alphabet = byte_alphabet(pieces);
     return words;
+  }
+
+  // Published files lack the bytes that their text for learning did not have.
+  Alphabet byte_alphabet(const std::vector<BpePiece>& pieces) {
+    const std::array<Token, 256> symbols = known_byte_symbols(pieces);
+    const auto lacking = std::count(symbols.begin(), symbols.end(), -1);
+    if (lacking == 0) return Alphabet(symbols);
+    if (lacking == std::ssize(symbols)) reader_.refuse("no token for any of the 256 bytes");
+    if (reader_.flag(model_, "byte_fallback", false)) {
+      reader_.unsupported("ByteLevel, byte_fallback, and not a token for each byte");
+    }
+    const std::string unknown = reader_.text(model_, "unk_token", "the model", "");
+    const Token id = unknown.empty() ? Token{-1} : vocabulary_.find(unknown);
+    if (!unknown.empty() && id < 0) reader_.refuse("the unk_token is not in the vocabulary");
+    makes_unknown_ = id >= 0;
+    return Alphabet(symbols, id, reader_.flag(model_, "fuse_unk", false));
   }
 
   WordModel character_words(const std::vector<Merge>& merges, std::vector<BpePiece>& pieces) {
@@ -254,6 +270,7 @@ class Builder {
       return step.kind == Kind::replace || (step.kind == Kind::form && !rules_.byte_level);
     });
     const bool keeps_text = rules_.prefix == PrefixBlank::none && (rules_.byte_level || has_bytes_) &&
+                            !makes_unknown_ &&
                             std::none_of(rules_.steps.begin(), rules_.steps.end(), [&](const TextRules::Step& step) {
                               return step.kind != Kind::prepend || !decoder_.drops_first_blank;
                             });
@@ -319,6 +336,7 @@ class Builder {
   std::unordered_set<char32_t> known_;
   bool blanks_are_symbols_ = false;
   bool has_bytes_ = false;
+  bool makes_unknown_ = false;
   bool keeps_unknown_runs_ = false;
 };
 

@@ -55,7 +55,8 @@ class LibraryTokenizer : public Tokenizer {
   LibraryTokenizer(Facts facts, std::unique_ptr<SentencePieceProcessor> library, Index entries)
       : Tokenizer(std::move(facts)), library_(std::move(library)), entries_(entries) {}
 
-  void encode_part(std::string_view text, bool /*begins*/, std::vector<Token>& ids) const override {
+  std::optional<unsigned char> encode_part(std::string_view text, bool /*begins*/,
+                                           std::vector<Token>& ids) const override {
     if (text.size() > kMostBytes) {
       throw Error("a text of " + std::to_string(text.size()) + " bytes that cannot be cut, expected at most " +
                   std::to_string(kMostBytes) + ": give it as lines or JSON lines");
@@ -64,6 +65,7 @@ class LibraryTokenizer : public Tokenizer {
     const sentencepiece::util::Status status = library_->Encode(text, &part);
     if (!status.ok()) throw Error("SentencePiece cannot encode: " + one_line(status.error_message()));
     ids.insert(ids.end(), part.begin(), part.end());
+    return std::nullopt;
   }
 
   Index last_cut(std::string_view /*text*/) const override { return 0; }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index kMostBytes = Index{256} << 20;
 
-constexpr std::array<std::pair<const char*, Index TokenizeTotals::*>, 11> kCounts = {
+constexpr std::array<std::pair<const char*, Index TokenizeTotals::*>, 12> kCounts = {
     {{"records", &TokenizeTotals::records},
      {"documents", &TokenizeTotals::documents},
      {"tokens", &TokenizeTotals::tokens},
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<const char*, Index TokenizeTotals::*>, 11> kCount
      {"empty", &TokenizeTotals::empty},
      {"skipped", &TokenizeTotals::skipped},
      {"not_utf8", &TokenizeTotals::not_utf8},
+     {"lossy", &TokenizeTotals::lossy},
      {"duplicates", &TokenizeTotals::duplicates},
      {"held_out", &TokenizeTotals::held_out},
      {"files", &TokenizeTotals::files},

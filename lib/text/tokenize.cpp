@@ -59,6 +59,7 @@ struct EncodedRecord {
   bool begins = true;
   bool ends = true;
   bool is_utf8 = true;
+  std::optional<unsigned char> lost;
   bool held_out = false;
   bool passed_over = false;
   TextDigest digest{};
@@ -71,14 +72,14 @@ struct EncodedBatch {
   std::vector<EncodedRecord> records;
 };
 
-void encode_record(const Tokenizer& tokenizer, const Record& record, std::string_view text, std::vector<Token>& ids) {
-  if (record.begins && record.ends) {
-    encode_document(tokenizer, text, ids);
-    return;
-  }
+// Returns what encode_document does.
+std::optional<unsigned char> encode_record(const Tokenizer& tokenizer, const Record& record, std::string_view text,
+                                           std::vector<Token>& ids) {
+  if (record.begins && record.ends) return encode_document(tokenizer, text, ids);
   if (record.begins) ids.push_back(tokenizer.bos_id());
-  tokenizer.encode_part(text, record.begins, ids);
+  const std::optional<unsigned char> lost = tokenizer.encode_part(text, record.begins, ids);
   if (record.ends && tokenizer.eos_id()) ids.push_back(*tokenizer.eos_id());
+  return lost;
 }
 
 bool looks_at_texts(const TokenizeOptions& options) {
@@ -104,7 +105,7 @@ EncodedBatch encode_batch(const Tokenizer& tokenizer, const TokenizeOptions& opt
     }
     if (result.problem.empty() && (!result.passed_over || result.held_out)) {
       try {
-        encode_record(tokenizer, record, text, encoded.ids);
+        result.lost = encode_record(tokenizer, record, text, encoded.ids);
         result.is_utf8 = tokenizer.fidelity() == Fidelity::bytes || is_utf8(text);
       } catch (const Error& error) {
         encoded.ids.resize(start);
@@ -190,12 +191,14 @@ class Pipeline {
       return;
     }
     ++totals_.records;
+    if (record.lost) note_lost(name, record);
     totals_.read_bytes += record.read_bytes;
     if (!record.problem.empty()) {
       problems_.report(name, record.line, record.problem);
       ++totals_.skipped;
     } else if (record.begins && record.ends && ids.empty()) {
       ++totals_.empty;
+      if (record.lost) ++totals_.lossy;
     } else if (!is_new(record)) {
       ++totals_.duplicates;
     } else if (record.held_out) {
@@ -207,6 +210,14 @@ class Pipeline {
     }
   }
 
+  // The first is shown: what is lost must be known before a long run ends.
+  void note_lost(const std::string& name, const EncodedRecord& record) {
+    if (shown_lost_) return;
+    shown_lost_ = true;
+    const std::string where = record.line > 0 ? name + ":" + std::to_string(record.line) : name;
+    log::warning(where + ": " + lost_message(*record.lost));
+  }
+
   // Remembers its text.
   bool is_new(const EncodedRecord& record) { return !options_.drop_duplicates || seen_.insert(record.digest).second; }
 
@@ -214,8 +225,10 @@ class Pipeline {
     totals_.tokens += static_cast<Index>(ids.size());
     totals_.text_bytes += record.text_bytes;
     document_is_utf8_ = record.is_utf8 && (record.begins || document_is_utf8_);
+    document_loses_ = record.lost || (!record.begins && document_loses_);
     if (record.ends) {
       ++totals_.documents;
+      if (document_loses_) ++totals_.lossy;
       if (!document_is_utf8_) ++totals_.not_utf8;
     }
   }
@@ -230,6 +243,8 @@ class Pipeline {
   Index to_pass_over_;
   std::unordered_set<TextDigest, DigestHash> seen_;
   bool document_is_utf8_ = true;
+  bool document_loses_ = false;
+  bool shown_lost_ = false;
   std::deque<std::future<EncodedBatch>> in_flight_;  // destroyed first: its threads use the rest
 };
 
@@ -286,6 +301,10 @@ void report(const TokenizeTotals& totals, double wall_s) {
   if (totals.not_utf8 > 0) {
     log::warning(counted(totals.not_utf8, "document") +
                  " with bytes that are not UTF-8, which this tokenizer cannot keep: each became U+FFFD");
+  }
+  if (totals.lossy > 0) {
+    log::warning(counted(totals.lossy, "document") +
+                 " with bytes that this tokenizer has no token for, which are lost");
   }
   const double bytes_per_token = static_cast<double>(totals.text_bytes) / static_cast<double>(totals.tokens);
   std::ostringstream line;

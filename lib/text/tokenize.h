@@ -21,6 +21,7 @@ struct TokenizeTotals {
   Index empty = 0;       // documents without tokens: nothing in them, or nothing that the normaliser keeps
   Index skipped = 0;     // records with a problem
   Index not_utf8 = 0;    // documents with bytes that are not UTF-8, which the tokenizer replaces by U+FFFD
+  Index lossy = 0;       // documents with bytes that the tokenizer has no token for
   Index duplicates = 0;  // documents whose text was there before
   Index held_out = 0;    // documents held out; not among `documents` and `tokens`
   Index files = 0;
@@ -59,7 +60,7 @@ Index bytes_to_read(const std::vector<std::string>& paths);
 // The size of a file, -1 for anything else.
 Index bytes_of_file(const std::string& path);
 
-// Logs the totals, with a warning where bytes were replaced. Throws Error when there was nothing to encode.
+// Logs the totals, with a warning where bytes were replaced or lost. Throws Error when there was nothing to encode.
 void report(const TokenizeTotals& totals, double wall_s);
 
 // What became of a record that cannot be used, for tokenize_files and for learning.

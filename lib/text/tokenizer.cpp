@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "io/stream.h"
 #include "text/bytes_tokenizer.h"
 #include "text/formats.h"
@@ -79,7 +80,7 @@ std::vector<Token> Tokenizer::encode(std::string_view text) const {
   constexpr std::size_t kBytesAnId = 3;  // fewer than most texts have
   std::vector<Token> ids;
   ids.reserve(text.size() / kBytesAnId + 1);
-  encode_part(text, true, ids);
+  if (const auto lost = encode_part(text, true, ids)) log::warning("a text: " + lost_message(*lost));
   return ids;
 }
 
@@ -89,15 +90,21 @@ void Tokenizer::require_in_vocabulary(Token id) const {
   }
 }
 
-void encode_document(const Tokenizer& tokenizer, std::string_view text, std::vector<Token>& ids) {
+std::string lost_message(unsigned char byte) {
+  return "no token for the byte " + std::to_string(byte) + ", which is lost, as it is with the tokenizer's own library";
+}
+
+std::optional<unsigned char> encode_document(const Tokenizer& tokenizer, std::string_view text,
+                                             std::vector<Token>& ids) {
   const std::size_t start = ids.size();
   ids.push_back(tokenizer.bos_id());
-  tokenizer.encode_part(text, true, ids);
+  const std::optional<unsigned char> lost = tokenizer.encode_part(text, true, ids);
   if (ids.size() == start + 1) {
     ids.resize(start);
   } else if (tokenizer.eos_id()) {
     ids.push_back(*tokenizer.eos_id());
   }
+  return lost;
 }
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& bytes_or_file, const std::string& bos_token,

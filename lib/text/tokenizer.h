@@ -21,6 +21,7 @@ using io::Token;
 enum class Fidelity {
   bytes,       // any bytes
   text,        // valid UTF-8, but for the characters that the tokenizer itself uses (SentencePiece: U+2581 is a blank)
+               // and bytes that it has no token for
   normalised,  // only what its normaliser leaves alone
 };
 
@@ -45,11 +46,15 @@ class Tokenizer {
 
   // The ids of a text, without BOS and EOS. All of it is text: "<s>" gives the ids of three characters (unless the
   // tokenizer was opened with allow_special).
-  // Throws Error for a text that is too long to be encoded in one piece and cannot be cut.
+  // Warns of a byte that has none. Throws Error for a text that is too long to be encoded in one piece and cannot be
+  // cut.
   std::vector<Token> encode(std::string_view text) const;
 
   // Appends the ids of one part of a text, cut where last_cut says; `begins` marks the first part.
-  virtual void encode_part(std::string_view text, bool begins, std::vector<Token>& ids) const = 0;
+  // Returns the first byte that the vocabulary has no token for, where there is one: such bytes are left out, or become
+  // the unknown token, as the tokenizer's own library has it.
+  virtual std::optional<unsigned char> encode_part(std::string_view text, bool begins,
+                                                   std::vector<Token>& ids) const = 0;
 
   // The last place inside `text` at which it may be cut, whatever stands before and behind it, so that the ids of the
   // parts, put together, are the ids of the whole. 0 when there is none.
@@ -79,8 +84,13 @@ class Tokenizer {
   Facts facts_;
 };
 
+// For people: that the byte is lost.
+std::string lost_message(unsigned char byte);
+
 // Appends BOS, the ids of the document, and EOS where the tokenizer has one; nothing for a document without ids.
-void encode_document(const Tokenizer& tokenizer, std::string_view text, std::vector<Token>& ids);
+// Returns what encode_part does.
+std::optional<unsigned char> encode_document(const Tokenizer& tokenizer, std::string_view text,
+                                             std::vector<Token>& ids);
 
 // "bytes", or a file: a SentencePiece model, a tokenizer.json, a rank file of tiktoken, or either file of GPT-2's pair
 // (vocab.json and merges.txt, encoder.json and vocab.bpe, with the same beginning). Where it has no BOS, one is added

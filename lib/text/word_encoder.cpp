@@ -17,6 +17,14 @@ constexpr char32_t kBlankSymbol = 0x2581;
 
 }  // namespace
 
+Alphabet::Alphabet(const std::array<Token, 256>& bytes, Token unknown, bool fuse_unknown)
+    : bytes_(bytes),
+      is_bytes_(true),
+      has_all_bytes_(std::all_of(bytes.begin(), bytes.end(), [](Token symbol) { return symbol >= 0; })) {
+  characters_.unknown = unknown;
+  characters_.fuse_unknown = fuse_unknown;
+}
+
 Alphabet::Alphabet(Characters characters) : characters_(std::move(characters)) {
   const auto symbol_of = [&](char32_t character) {
     const auto found = characters_.symbols.find(character);
@@ -34,11 +42,29 @@ void Alphabet::add_unknown(std::string_view character, std::vector<Token>& symbo
   for (const char byte : character) symbols.push_back((*characters_.bytes)[static_cast<unsigned char>(byte)]);
 }
 
-void Alphabet::symbols_of(std::string_view word, std::vector<Token>& symbols) const {
+std::optional<unsigned char> Alphabet::known_symbols_of(std::string_view word, std::vector<Token>& symbols) const {
+  std::optional<unsigned char> lost;
+  bool is_run = false;
+  symbols.clear();
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (bytes_[byte] >= 0) {
+      symbols.push_back(bytes_[byte]);
+    } else {
+      if (!lost) lost = byte;
+      if (characters_.unknown >= 0 && !(is_run && characters_.fuse_unknown)) symbols.push_back(characters_.unknown);
+    }
+    is_run = bytes_[byte] < 0;
+  }
+  return lost;
+}
+
+std::optional<unsigned char> Alphabet::symbols_of(std::string_view word, std::vector<Token>& symbols) const {
+  if (is_bytes_ && !has_all_bytes_) return known_symbols_of(word, symbols);
   if (is_bytes_) {
     symbols.resize(word.size());
     for (std::size_t i = 0; i < word.size(); ++i) symbols[i] = bytes_[static_cast<unsigned char>(word[i])];
-    return;
+    return std::nullopt;
   }
   symbols.clear();
   while (!word.empty()) {
@@ -61,6 +87,7 @@ void Alphabet::symbols_of(std::string_view word, std::vector<Token>& symbols) co
     }
     word.remove_prefix(std::max<std::size_t>(point.bytes, 1));
   }
+  return std::nullopt;
 }
 
 void Alphabet::settle(std::vector<Token>& symbols) const {
@@ -93,6 +120,11 @@ void BytePairs::add(std::string_view piece) {
   }
 }
 
+void BytePairs::never_part(unsigned char byte) {
+  bits_[byte].fill(~std::uint64_t{0});
+  for (auto& right : bits_) right[byte / 64U] |= std::uint64_t{1} << (byte % 64U);
+}
+
 std::size_t BytePairs::behind_part(std::string_view word, std::size_t from) const {
   std::size_t end = from + 1;
   for (; end < word.size(); ++end) {
@@ -122,7 +154,8 @@ void WordEncoder::append_merged(const WordModel& model, std::string_view text, U
       }
     }
   }
-  model.alphabet.symbols_of(text, symbols_);
+  const std::optional<unsigned char> lost = model.alphabet.symbols_of(text, symbols_);
+  if (!lost_) lost_ = lost;
   symbols_.resize(merger_.merge(model.merges, symbols_.data(), symbols_.size()));
   model.alphabet.settle(symbols_);
   ids.insert(ids.end(), symbols_.begin(), symbols_.end());
@@ -154,9 +187,13 @@ void WordEncoder::append(const WordModel& model, std::string_view text, Unit uni
     return;
   }
   const std::size_t before = ids.size();
+  const std::optional<unsigned char> lost_before = take_lost();
   append_merged(model, text, unit, readable, ids);
   const std::size_t count = ids.size() - before;
-  if (count > kMostIds) return;
+  const bool is_lossy = lost_.has_value();
+  if (lost_before) lost_ = lost_before;
+  // What is remembered would not say that it lost something.
+  if (count > kMostIds || is_lossy) return;
   entry.low = key[0];
   entry.high = key[1];
   entry.count = static_cast<std::uint32_t>(count);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "text/bpe.h"
@@ -18,8 +19,9 @@ namespace bam::text {
 class Alphabet {
  public:
   Alphabet() = default;
-  // Every byte is a symbol.
-  explicit Alphabet(const std::array<Token, 256>& bytes) : bytes_(bytes), is_bytes_(true) {}
+  // Bytes are symbols. One whose id is -1 is left out, or becomes the unknown id where there is one, once for a run of
+  // them when `fuse_unknown`; what stands on both sides of a byte that is left out may merge.
+  explicit Alphabet(const std::array<Token, 256>& bytes, Token unknown = -1, bool fuse_unknown = false);
 
   // Characters are symbols; a blank is the symbol of U+2581 when `blank_is_symbol`. What has none becomes the ids of
   // its bytes, or without them the unknown id, once for a run of them when `fuse_unknown`.
@@ -36,17 +38,21 @@ class Alphabet {
 
   bool is_bytes() const { return is_bytes_; }
 
-  // Replaces the content of `symbols`.
-  void symbols_of(std::string_view word, std::vector<Token>& symbols) const;
+  bool lacks(unsigned char byte) const { return is_bytes_ && bytes_[byte] < 0; }
+
+  // Replaces the content of `symbols`. Returns the first byte that a vocabulary of bytes lacks.
+  std::optional<unsigned char> symbols_of(std::string_view word, std::vector<Token>& symbols) const;
 
   // Makes ids of symbols that are none, once all is merged.
   void settle(std::vector<Token>& symbols) const;
 
  private:
+  std::optional<unsigned char> known_symbols_of(std::string_view word, std::vector<Token>& symbols) const;
   void add_unknown(std::string_view character, std::vector<Token>& symbols) const;
 
   std::array<Token, 256> bytes_{};
   bool is_bytes_ = false;
+  bool has_all_bytes_ = false;
   Characters characters_;
   std::array<Token, 128> ascii_{};
 };
@@ -56,6 +62,7 @@ class Alphabet {
 class BytePairs {
  public:
   void add(std::string_view piece);
+  void never_part(unsigned char byte);  // from its neighbours
   bool any() const { return any_; }
 
   // The end of the part of `word` that begins at `from`.
@@ -84,6 +91,9 @@ class WordEncoder {
     append(model, word, Unit::word, readable, ids);
   }
 
+  // The first byte since the last call that the alphabet lacks.
+  std::optional<unsigned char> take_lost() { return std::exchange(lost_, std::nullopt); }
+
  private:
   // A word of up to 15 bytes with up to 11 ids in one cache line.
   static constexpr std::size_t kMostBytes = 15;
@@ -104,6 +114,7 @@ class WordEncoder {
   std::vector<Entry> entries_;
   WordMerger merger_;
   std::vector<Token> symbols_;
+  std::optional<unsigned char> lost_;
 };
 
 }  // namespace bam::text

@@ -172,6 +172,15 @@ printf 'good\nbad \377\n' >latin.txt
 expect 0 bam-tokenize --tokenizer "$model" --input lines latin.txt -o a.tok.zst
 contains err 'warning: 1 document with bytes that are not UTF-8'
 
+# Bytes without a token: the ids of the library, and a warning with the document.
+printf '{"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}' >few.json
+printf 'ab\nazb\nbza\nba\nzzz\n' >few.txt
+expect 0 bam-tokenize -q --tokenizer few.json --input lines few.txt -o few.tok.zst
+[ "$(ids few.tok.zst)" = "3 2 3 2 3 1 0 3 1 0" ] || fail "ids are $(ids few.tok.zst)"
+contains err '^bam-tokenize: warning: few.txt:2: no token for the byte 122, which is lost'
+contains err '^bam-tokenize: warning: 3 documents with bytes that this tokenizer has no token for'
+[ "$(wc -l <err)" = 2 ] || fail "further lines: $(cat err)"
+
 # Bad input files.
 : >empty.txt
 mkdir directory

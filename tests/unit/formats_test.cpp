@@ -158,6 +158,50 @@ TEST_CASE("formats: byte-level texts come back, whatever is in them, and may be 
   CHECK(huggingface("\"normalizer\":{\"type\":\"NFC\"}," + kTinyByteLevel)->fidelity() == Fidelity::normalised);
 }
 
+TEST_CASE("formats: bytes without a token are lost or unknown, as in the library, and are named") {
+  // Ids by tokenizers 0.23.
+  const auto replaced = [](std::string json, const std::string& from, const std::string& to) {
+    REQUIRE(contains(json, from));
+    return json.replace(json.find(from), from.size(), to);
+  };
+  const auto lacking = [&](const std::string& instead, const std::string& model = "") {
+    const std::string json = replaced(tiny_tokenizer_json(kTinyByteLevel, model), "\"z\":122,", instead);
+    return make_huggingface(replaced(json, "\"\xC4\x84\":4,", ""), choice());
+  };
+  const Token aa = 262, aaaa = 263, unknown = 122;
+  const auto encoded = [](const Tokenizer& tokenizer, std::string_view text, int lost) {
+    std::vector<Token> ids;
+    const std::optional<unsigned char> found = tokenizer.encode_part(text, true, ids);
+    CHECK((found ? int{*found} : -1) == lost);
+    return ids;
+  };
+  const auto dropping = lacking("");
+  // Twice: what is remembered of a word says again that it lost something.
+  for (int round = 0; round < 2; ++round) {
+    CHECK(encoded(*dropping, "aaaa he", -1) == std::vector<Token>{aaaa, ' ', 256});
+    CHECK(encoded(*dropping, "aza", 'z') == std::vector<Token>{aa});
+    CHECK(encoded(*dropping, "a azazzazaz", 'z') == std::vector<Token>{'a', ' ', aaaa});
+    CHECK(encoded(*dropping, "aaaaaaaazaaaaaaaaza", 'z') == std::vector<Token>{aaaa, aaaa, aaaa, aaaa, 'a'});
+    CHECK(encoded(*dropping, "a\x04z", 4) == std::vector<Token>{'a'});
+    CHECK(encoded(*dropping, "\x04", 4).empty());
+  }
+  std::vector<Token> none;
+  CHECK(encode_document(*dropping, "z", none) == std::optional<unsigned char>('z'));
+  CHECK(none.empty());
+  CHECK(dropping->fidelity() == Fidelity::text);
+  const auto apart = lacking("\"<unk>\":122,", "\"unk_token\":\"<unk>\",");
+  CHECK(encoded(*apart, "a azzaa", 'z') == std::vector<Token>{'a', ' ', 'a', unknown, unknown, aa});
+  CHECK(apart->fidelity() == Fidelity::normalised);
+  const auto fused = lacking("\"<unk>\":122,", "\"unk_token\":\"<unk>\",\"fuse_unk\":true,");
+  CHECK(encoded(*fused, "a azzaa", 'z') == std::vector<Token>{'a', ' ', 'a', unknown, aa});
+  CHECK(contains(error_of([&] { lacking("", "\"unk_token\":\"<unk>\","); }), "the unk_token is not in the vocabulary"));
+  CHECK(contains(error_of([&] { lacking("", "\"byte_fallback\":true,"); }), "byte_fallback, and not a token"));
+  CHECK(contains(error_of([] {
+                   make_huggingface("{" + kTinyByteLevel + R"(,"model":{"vocab":{"aa":0},"merges":[]}})", choice());
+                 }),
+                 "no token for any of the 256 bytes"));
+}
+
 TEST_CASE("formats: characters with byte fallback, as Llama 2 has them") {
   const auto tokenizer = make_huggingface(character_json(kLlamaParts), choice());
   CHECK(tokenizer->bos_id() == 1);

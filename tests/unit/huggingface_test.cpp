@@ -307,7 +307,9 @@ TEST_CASE("huggingface: the tokenizer comes along, with the BOS that the folder 
   };
   CHECK(import({}) == 256);  // by bos_token_id
   CHECK(import({.tokenizer = "", .bos_token = "<bos>"}) == 256);
-  spit(folder + "/tokenizer_config.json", R"({"bos_token": {"content": "<bos>", "lstrip": false}})");
+  spit(folder + "/tokenizer_config.json",
+       R"({"model_max_length": 1000000000000000019884624838656, "x": "\"1000000000000000019884624838656",
+           "bos_token": {"content": "<bos>", "lstrip": false}})");
   CHECK(import({}) == 256);
   spit(folder + "/tokenizer_config.json", R"({"bos_token": "<none>"})");
   CHECK(contains(error_of([&] { import({}); }), "its BOS is \"<none>\", which is not one of its special tokens"));
