@@ -14,6 +14,23 @@ expect 0 run_make -n
 for stage in --learn --corpus bam-tokenize bam-train bam-ppl bam-passkey report; do grep -q -- "$stage" out || fail "make -n does not show $stage"; done
 [ ! -e results ] || fail "make -n made something"
 
+# What cannot be meant so is refused, in a line, before anything is made.
+refused() { # WORDS SETTING...
+  expect 2 run_make "${@:2}" all
+  { [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err; } || fail "${*:2}: $(cat err)"
+  [ ! -e results ] || fail "${*:2}: something was made"
+}
+refused "MODELS: foo" MODELS="bam foo rope-local"
+refused "no such file" TEXT=missing.txt
+refused "STEPS: 'abc'" STEPS=abc
+refused "SEED: ''" SEED=
+refused "OUT: '" OUT="$scratch/two words"
+# A text without a paragraph to hold out is found before the training.
+head -4 text.txt >short.txt
+expect 2 run_make OUT="$scratch/short" TEXT="$scratch/short.txt" PIECES=280 all
+grep -q 'short.txt: no fortieth paragraph' err || fail "a short text: $(cat err)"
+[ ! -e short/bam.h5 ] || fail "a model was trained on a text with nothing to hold out"
+
 # A training that was stopped goes on.
 expect 0 run_make "$scratch/results/documents.tok.zst" "$scratch/results/english.tok.zst"
 run_make -n "$scratch/results/bam.h5" | grep bam-train | sed 's/ && mv .*//' >train.sh
@@ -38,6 +55,8 @@ if command -v gnuplot >/dev/null; then
     grep -q "pictures/$plot.svg" results/README.md || fail "README.md does not show $plot"
   done
 fi
+grep -qE '^length. Perplexity is of [1-9][0-9]* held-out tokens' results/README.md || fail "README.md does not count what was held out"
+! grep -q 'cannot open' err || fail "the chain: $(grep 'cannot open' err)"
 grep -q '^| alibi |' results/README.md || fail "README.md has no row of alibi: $(head -c 2000 results/README.md)"
 grep -q '^<tr><td>alibi</td>' results/index.html || fail "index.html has no row of alibi: $(grep -m3 '<tr>' results/index.html)"
 [ "$(grep -c '</svg>' results/index.html)" = "$(grep -c '^!\[' results/README.md)" ] || fail "index.html has $(grep -c '</svg>' results/index.html) pictures"
