@@ -3,6 +3,8 @@
 #include "cli/run_tool.h"
 #include "computation_options.h"
 #include "eval/generate.h"
+#include "io/checkpoint.h"
+#include "io/shard.h"
 #include "kernels/registry.h"
 
 namespace {
@@ -56,6 +58,8 @@ std::string read_prompt(const GenerateOptions& o) {
   }
   const std::unique_ptr<io::ByteSource> source = io::open_source(path);
   std::string text = io::read_all(*source, kMostPromptBytes);
+  if (io::looks_like_checkpoint(text)) throw Error(source->name() + ": a checkpoint, expected text");
+  if (io::looks_like_shard(text)) throw Error(source->name() + ": a token shard, expected text");
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }

@@ -67,7 +67,7 @@ struct TokenizeToolOptions {
         .add("level", level, cli::integer({1, 19}), "N", "The zstd level.")
         .add("hold-out", hold_out, cli::real(cli::between(0, 1)), "SHARE",
              "Write this share of the documents, chosen by the hash of their text, to --hold-out-to instead.")
-        .add("hold-out-to", hold_out_to, cli::optional(cli::path(), "none"), "FILE",
+        .add("hold-out-to", hold_out_to, cli::optional(cli::path(cli::PathUse::output), "none"), "FILE",
              "The shard that takes the documents that are held out.");
     options.group("Instead of tokenizing")
         .flag("decode", decode, "Write the text of shards; --input names its form.")

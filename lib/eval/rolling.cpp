@@ -6,9 +6,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "eval/peeked_source.h"
 #include "eval/python_text.h"
 #include "eval/statistics.h"
+#include "eval/token_source.h"
+#include "io/peeked_source.h"
 
 namespace bam::eval {
 namespace {
@@ -90,10 +91,11 @@ SkipCounts evaluate_rolling(const LoadedModel& loaded, const std::vector<std::st
                             const RollingOptions& options, const std::function<void(const RollingDocument&)>& done) {
   require_memory(*loaded.model, 1, options.context, options.chunk, options.memory_bytes, "--context");
   RollingReader reader(loaded, options);
+  LostBytes lost_bytes;
   Index number = 0;
   for (const std::string& path : paths) {
-    auto source = std::make_unique<PeekedSource>(io::open_source(path), static_cast<Index>(kShardMagic.size()));
-    if (source->peeked() == kShardMagic) {
+    auto source = std::make_unique<io::PeekedSource>(io::open_source(path), io::kBeginningBytes);
+    if (io::looks_like_shard(source->peeked())) {
       throw Error(source->name() + ": token shards, expected text: --rolling counts its words and bytes");
     }
     text::DocumentReader documents(io::decompress(std::move(source)), options.input);
@@ -105,6 +107,7 @@ SkipCounts evaluate_rolling(const LoadedModel& loaded, const std::vector<std::st
       if (record.line > 0) place.append(":").append(std::to_string(record.line));
       if (!problem.empty()) throw Error(place + ": " + problem);
       if (!options.share.has(number)) continue;
+      lost_bytes.look(documents.name(), *loaded.tokenizer, text);
       RollingDocument document = reader.score(text);
       document.number = number;
       done(document);

@@ -6,16 +6,18 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "eval/peeked_source.h"
+#include "io/checkpoint.h"
+#include "io/peeked_source.h"
+#include "text/utf8.h"
 
 namespace bam::eval {
 struct TokenSource::State {
   State(const LoadedModel& model, TokenInput what) : loaded(model), input(std::move(what)) {}
 
   void open(const std::string& path) {
-    auto source = std::make_unique<PeekedSource>(io::open_source(path), static_cast<Index>(kShardMagic.size()));
+    auto source = std::make_unique<io::PeekedSource>(io::open_source(path), io::kBeginningBytes);
     if (source->peeked().empty()) throw Error(source->name() + ": empty, expected token shards or text");
-    if (source->peeked() == kShardMagic) {
+    if (io::looks_like_shard(source->peeked())) {
       const std::string name = source->name();
       shard.emplace(std::move(source));
       const std::string difference = io::header_difference(shard->header(), loaded.tokenizer_header);
@@ -24,6 +26,9 @@ struct TokenSource::State {
                     ", expected shards made with the model's tokenizer");
       }
       return;
+    }
+    if (input.text.format == text::InputFormat::automatic && io::looks_like_checkpoint(source->peeked())) {
+      throw Error(source->name() + ": a checkpoint, expected token shards or text");
     }
     const text::Tokenizer& tokenizer = *loaded.tokenizer;
     documents.emplace(io::decompress(std::move(source)), input.text,
@@ -64,6 +69,7 @@ struct TokenSource::State {
     if (record.line > 0) where.append(":").append(std::to_string(record.line));
     if (!problem.empty()) throw Error(where + ": " + problem);
     const text::Tokenizer& tokenizer = *loaded.tokenizer;
+    lost_bytes.look(documents->name(), tokenizer, bytes);
     std::optional<unsigned char> lost;
     if (record.begins && record.ends) {
       lost = text::encode_document(tokenizer, bytes, pending);
@@ -87,10 +93,17 @@ struct TokenSource::State {
   std::optional<io::ShardReader> shard;
   std::optional<text::DocumentReader> documents;
   std::optional<text::TextExtractor> extractor;
+  LostBytes lost_bytes;
   std::vector<text::Token> pending;
   std::size_t position = 0;
   Index tokens = 0;
 };
+
+void LostBytes::look(const std::string& name, const text::Tokenizer& tokenizer, std::string_view text) {
+  if (is_said_ || tokenizer.fidelity() == text::Fidelity::bytes || text::is_utf8(text)) return;
+  log::warning(name + ": bytes that are not UTF-8, which the model's tokenizer cannot keep: each becomes U+FFFD");
+  is_said_ = true;
+}
 
 TokenSource::TokenSource(const LoadedModel& loaded, TokenInput input)
     : state_(std::make_unique<State>(loaded, std::move(input))) {}

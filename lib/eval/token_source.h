@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "eval/reading.h"
@@ -16,6 +17,15 @@ struct TokenInput {
   text::InputOptions text;         // for what is not a shard; shards are known by their first bytes
   BosUse bos = BosUse::automatic;  // no: the ids BOS and EOS are left out, and documents join
   Index max_tokens = 0;            // 0 = all
+};
+
+// Warns of the first text that is not UTF-8, where the tokenizer cannot keep its bytes.
+class LostBytes {
+ public:
+  void look(const std::string& name, const text::Tokenizer& tokenizer, std::string_view text);
+
+ private:
+  bool is_said_ = false;
 };
 
 class TokenSource {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "io/shard.h"
 #include "io/stream.h"
 
 namespace bam::io {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::size_t kInputBytes = 1 << 17;
 constexpr std::size_t kHeadBytes = 9;
-constexpr std::string_view kFourBytes("\x04\0\0\0", 4);
 
 // The bytes already taken for sniffing, then the rest.
 class PrefixedSource : public ByteSource {
@@ -136,12 +136,6 @@ bool is_zstd(std::string_view head) {
          head.substr(1, 3) == "\x2A\x4D\x18";  // skippable frame
 }
 
-// A skippable frame that holds an object. (pzstd begins its files with one of the same magic, which holds 4 bytes.)
-bool is_shard(std::string_view head) {
-  return head.size() == kHeadBytes && head.starts_with("\x50\x2A\x4D\x18") && head.substr(4, 4) != kFourBytes &&
-         head[8] == '{';
-}
-
 bool is_gzip(std::string_view head) {
   return head.size() >= 3 && head.substr(0, 3) == "\x1F\x8B\x08";
 }
@@ -170,7 +164,7 @@ std::unique_ptr<ByteSource> open_decompressed(const std::string& path) {
   std::unique_ptr<ByteSource> source = open_source(path);
   const std::string head = take_head(*source);
   if (head.empty()) throw Error(source->name() + ": empty, expected text");
-  if (is_shard(head)) throw Error(source->name() + ": a token shard, expected text");
+  if (looks_like_shard(head)) throw Error(source->name() + ": a token shard, expected text");
   return decompress_after(head, std::move(source));
 }
 

@@ -13,6 +13,15 @@ TokenWidth ShardHeader::width_for(Index vocab_size) {
   return vocab_size <= (Index{1} << 16) ? TokenWidth::u16 : TokenWidth::u32;
 }
 
+bool looks_like_shard(std::string_view beginning) {
+  constexpr std::string_view kMagic = "\x50\x2A\x4D\x18";
+  constexpr std::string_view kFourBytes("\x04\0\0\0", 4);
+  constexpr std::size_t kContent = 8;  // behind the magic and a size
+  if (!beginning.starts_with(kMagic)) return false;
+  if (beginning.size() <= kContent) return true;
+  return beginning.substr(kMagic.size(), kFourBytes.size()) != kFourBytes && beginning[kContent] == '{';
+}
+
 std::string header_difference(const ShardHeader& a, const ShardHeader& b) {
   const auto pair = [](const char* what, const std::string& left, const std::string& right) {
     return std::string(what) + " " + left + " and " + right;

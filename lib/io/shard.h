@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/types.h"
@@ -34,6 +35,10 @@ struct ShardHeader {
   // u16 up to 65536 ids.
   static TokenWidth width_for(Index vocab_size);
 };
+
+// Whether a file that begins so is a token shard, or may be one that was cut short behind so few bytes. Text that pzstd
+// has compressed begins with a frame of the same magic, and is none.
+bool looks_like_shard(std::string_view beginning);
 
 // Empty when shards of the two headers may be used together, else what differs: "vocab_size 32768 and 32000".
 // frame_tokens may differ.

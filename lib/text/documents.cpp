@@ -54,7 +54,7 @@ DocumentReader::DocumentReader(std::unique_ptr<io::ByteSource> source, const Inp
 }
 
 InputFormat DocumentReader::detect() const {
-  if (io::looks_like_checkpoint(rest())) throw Error(source_->name() + ": a checkpoint, expected text or token shards");
+  if (io::looks_like_checkpoint(rest())) throw Error(source_->name() + ": a checkpoint, expected text");
   const std::string_view name = without_compression(source_->name());
   for (const std::string_view suffix : {".txt", ".text"}) {
     if (has_suffix(name, suffix)) return InputFormat::text;

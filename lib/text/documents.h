@@ -43,7 +43,8 @@ using Cutter = std::function<Index(std::string_view)>;
 class DocumentReader {
  public:
   // "-" is standard input; zstd and gzip are undone. Text is handed out in parts of about a megabyte where `cutter`
-  // finds places, else whole. Throws Error as io::open_decompressed does, also from next().
+  // finds places, else whole. Throws Error as io::open_decompressed does, also from next(), and with the automatic
+  // format where a file is a checkpoint.
   DocumentReader(const std::string& path, const InputOptions& options, Cutter cutter = {});
   DocumentReader(std::unique_ptr<io::ByteSource> source, const InputOptions& options, Cutter cutter = {});
 

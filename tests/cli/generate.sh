@@ -51,6 +51,8 @@ fails() {
 }
 fails 1 'none.h5: ' none.h5 prompt.txt
 fails 1 'none.txt: ' model.h5 none.txt
+fails 1 'model.h5: a checkpoint, expected text' model.h5 model.h5
+fails 1 'train.tok.zst: a token shard, expected text' model.h5 train.tok.zst
 fails 1 'the prompt: empty' --bos no model.h5 nothing
 fails 1 'the prompt: [0-9]+ tokens take .* of memory, and 1.00 KiB may be used' --max-memory 1Ki model.h5 prompt.txt
 fails 2 '--prompt: does not go with a FILE' --prompt a model.h5 prompt.txt

@@ -83,7 +83,7 @@ fails 'held.tok.zst: ' held.tok.zst held.tok.zst
 fails 'none.tok.zst: ' model.h5 none.tok.zst
 fails 'directory: ' model.h5 directory
 fails 'empty: empty' model.h5 empty
-fails 'model.h5: a checkpoint, expected text or token shards' model.h5 model.h5
+fails 'model.h5: a checkpoint, expected token shards or text' model.h5 model.h5
 size=$(stat -c %s model.h5)
 for cut in 1 511 512 1000 $((size - 1)); do
   head -c "$cut" model.h5 >cut.h5
@@ -103,6 +103,21 @@ for cut in 8 100 $((size / 2)) $((size - 1)); do
 done
 bam-tokenize -q --tokenizer "$BAM_SOURCE/tests/data/tokenizers/spm-bpe-1k-bytefallback.model" held.txt -o other.tok.zst
 fails 'other.tok.zst: does not fit the model model.h5: ' model.h5 other.tok.zst
+# Text that pzstd has compressed begins with a frame of the magic of shards, and is text.
+command -v zstd >/dev/null && {
+  expect 0 quiet model.h5 held.txt
+  mv out plain
+  { printf '\x50\x2A\x4D\x18\x04\x00\x00\x00{\x01\x00\x00' && zstd -qc held.txt; } >pzstd.txt.zst
+  expect 0 quiet model.h5 pzstd.txt.zst
+  cmp -s out plain || fail "text as pzstd compresses it is another"
+}
+# What a tokenizer cannot keep is said, once.
+bam-train "${small[@]}" other.tok.zst -o other.h5 || fail "training failed"
+{ printf 'Gr\xf6\xdfe und Stra\xdfe.\n%.0s' $(seq 30); } >latin.txt
+for how in --stride=32 --rolling; do
+  expect 0 quiet "$how" other.h5 latin.txt latin.txt
+  one_line_error '^bam-ppl: warning: latin.txt: bytes that are not UTF-8'
+done
 head -c 50 held.txt >short.txt
 fails 'short.txt: 51 tokens, expected at least 65' model.h5 short.txt
 fails 'held.tok.zst: .* tokens, expected at least' --context 100k model.h5 held.tok.zst

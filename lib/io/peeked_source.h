@@ -8,13 +8,14 @@
 
 #include "io/stream.h"
 
-namespace bam::eval {
+namespace bam::io {
 
-inline constexpr std::string_view kShardMagic = "\x50\x2A\x4D\x18";
+// Enough for looks_like_shard and looks_like_checkpoint.
+inline constexpr Index kBeginningBytes = 16;
 
-class PeekedSource : public io::ByteSource {
+class PeekedSource : public ByteSource {
  public:
-  PeekedSource(std::unique_ptr<io::ByteSource> rest, Index bytes)
+  PeekedSource(std::unique_ptr<ByteSource> rest, Index bytes)
       : ByteSource(rest->name()), peeked_(static_cast<std::size_t>(bytes), '\0'), rest_(std::move(rest)) {
     peeked_.resize(static_cast<std::size_t>(rest_->read_full(peeked_)));
   }
@@ -32,7 +33,7 @@ class PeekedSource : public io::ByteSource {
  private:
   std::string peeked_;
   std::size_t position_ = 0;
-  std::unique_ptr<io::ByteSource> rest_;
+  std::unique_ptr<ByteSource> rest_;
 };
 
-}  // namespace bam::eval
+}  // namespace bam::io
