@@ -24,7 +24,7 @@ std::string noun(Rng& rng);      // one word
 std::string sentence(Rng& rng);  // plain: "The river runs past the mill."
 
 std::string digits(Rng& rng, Index count);  // each as likely
-// 3 to 8 digits, the first not 0. Three in ten keys have only two or three different digits, since it is in runs such
+// 3 to 8 digits, the first not 0. Six in ten keys have only two or three different digits, since it is in runs such
 // as 21880 that a copying model loses its place.
 std::string key(Rng& rng);
 

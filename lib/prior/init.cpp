@@ -76,15 +76,15 @@ std::vector<HeadPrior> spread_prior(Index heads) {
   constexpr double kGentlest = 8;  // the exponent of ALiBi's least slope, 2^-8
   if (heads == 1) return authors_prior(1);
   const Index retrieval = std::max<Index>(1, heads / 4);
-  const Index previous = std::min(kFurthestPrevious, (heads - retrieval + 1) / 2);
+  const Index previous = std::min(kFurthestPrevious, heads / 2);
   const Index local = heads - retrieval - previous;
   std::vector<HeadPrior> priors;
   for (Index k = 1; k <= previous; ++k)
     priors.push_back({.shape = 1, .scale = 0, .loc = -std::asinh(static_cast<double>(k) / 2)});
-  const double step = local > 1 ? std::min(2.0, (kGentlest - 1) / static_cast<double>(local - 1)) : 0.0;
+  const double step = local > 1 ? std::min(3.0, (kGentlest - 1) / static_cast<double>(local - 1)) : 0.0;
   for (Index i = 0; i < local; ++i)
     priors.push_back({.shape = 1, .scale = -(1 + step * static_cast<double>(i)) * std::log(2.0), .loc = 0});
-  for (Index i = 0; i < retrieval; ++i) priors.push_back({.shape = -0.5, .scale = 0, .loc = 0});
+  for (Index i = 0; i < retrieval; ++i) priors.push_back({.shape = -1, .scale = 0, .loc = 0});
   return priors;
 }
 

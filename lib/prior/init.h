@@ -24,9 +24,10 @@ std::vector<double> alibi_slopes(Index heads);
 // The authors' start: shape 1, scale = ln(slope), loc 0, which is ALiBi to the floor of ops/prior.h.
 std::vector<HeadPrior> authors_prior(Index heads);
 
-// Heads with a role from the first step. A quarter retrieve (shape -0.5: what is near is suppressed). Half of the rest
-// look exactly 1, 2, 3, ..., at most 8 tokens back (mu = -k, shape 1). The others are local (mu = 0, slopes 1/2, 1/8,
-// 1/32, ..., closer together where they would pass ALiBi's least, 1/256). A single head starts as the authors'.
+// Heads with a role from the first step. A quarter retrieve (shape -1: the nearest keys are suppressed, all that is
+// far weighs nearly alike). Half look exactly 1, 2, 3, ..., at most 8 tokens back (mu = -k, shape 1). The others are
+// local (mu = 0, slopes 1/2, 1/16, 1/128, closer together where they would pass ALiBi's least, 1/256). A single head
+// starts as the authors'.
 std::vector<HeadPrior> spread_prior(Index heads);
 
 // Values by head from a specification: a number, a list of `heads` numbers, "slopes" (ln of ALiBi's slopes),

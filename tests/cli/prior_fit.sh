@@ -37,11 +37,11 @@ cp out alibi.tsv
 [ -z "$(column half_ssmax alibi.tsv)" ] || fail "half_ssmax without SSMax"
 quiet show - <alibi.h5 | cmp -s - alibi.tsv || fail "a model from standard input differs"
 expect 0 bam-prior-fit show --lengths 1x,16x,100 bam.h5
-grep -q 'bam.h5: 6 local, 2 retrieval of 8 heads' err || fail "totals: $(cat err)"
+grep -q 'bam.h5: 6 local, 2 aggressive of 8 heads' err || fail "totals: $(cat err)"
 [ "$(cut -f3 out | sort -nu | tr '\n' ' ')" = "keys 64 100 1024 " ] || fail "lengths: $(cut -f3 out | sort -nu | tr '\n' ' ')"
 [ -n "$(column half_ssmax out)" ] || fail "no half_ssmax with SSMax"
-awk -F'\t' 'NR > 1 && $4 == "retrieval" && $3 == 1024 && $15 < 0.9 { bad = 1 } END { exit bad }' out ||
-  fail "retrieval heads keep their mass within the context"
+awk -F'\t' 'NR > 1 && $4 == "aggressive" && $3 == 1024 && $15 < 0.9 { bad = 1 } END { exit bad }' out ||
+  fail "heads that retrieve keep their mass within the context"
 expect 0 quiet show --by-class nope.h5
 [ "$(column heads out uniform) $(column heads out local) $(column heads out all)" = "8 0 8" ] || fail "classes: $(cat out)"
 expect 0 quiet show --curves --points 20 --format jsonl alibi.h5

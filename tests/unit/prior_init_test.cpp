@@ -28,16 +28,18 @@ TEST_CASE("prior init: the authors' start is ALiBi") {
 TEST_CASE("prior init: spread over eight heads") {
   const std::vector<HeadPrior> priors = spread_prior(8);
   REQUIRE(priors.size() == 8);
-  for (std::size_t h = 0; h < 3; ++h) {
+  for (std::size_t h = 0; h < 4; ++h) {
     CHECK(mu(priors[h]) == Approx(-static_cast<double>(h + 1)));
     CHECK(priors[h].shape == 1);
     CHECK(priors[h].scale == 0);
-    CHECK(std::exp(priors[h + 3].scale) == Approx(std::exp2(-1.0 - 2.0 * static_cast<double>(h))));
-    CHECK(priors[h + 3].shape == 1);
-    CHECK(priors[h + 3].loc == 0);
+  }
+  for (std::size_t h = 4; h < 6; ++h) {
+    CHECK(std::exp(priors[h].scale) == Approx(std::exp2(-1.0 - 3.0 * static_cast<double>(h - 4))));
+    CHECK(priors[h].shape == 1);
+    CHECK(priors[h].loc == 0);
   }
   for (std::size_t h = 6; h < 8; ++h) {
-    CHECK(priors[h].shape == -0.5);
+    CHECK(priors[h].shape == -1);
     CHECK(priors[h].scale == 0);
     CHECK(priors[h].loc == 0);
   }
