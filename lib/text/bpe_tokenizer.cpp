@@ -257,7 +257,7 @@ class BpeTokenizer : public Tokenizer {
 }  // namespace
 
 void require_dense_ids(Index largest_id, Index tokens, const std::string& subject) {
-  constexpr Index kMostUnused = 1 << 16;
+  constexpr Index kMostUnused = 1 << 18;  // the last special ids of the largest published encodings are below
   if (largest_id < tokens + kMostUnused) return;
   throw Error(subject + ": the id " + std::to_string(largest_id) + " in a vocabulary of " + std::to_string(tokens) +
               " tokens");
