@@ -70,11 +70,7 @@ int guarded(Job& job, const std::function<int()>& work) {
     job.fail("", error.status);
     return static_cast<int>(error.status);
   } catch (const dist::SharedError& error) {
-    if (job.speaks()) {
-      job.fail(error.what(), error.status);
-    } else {
-      job.fail("", error.status);
-    }
+    job.fail(job.speaks() ? error.what() : "", error.status);
     return static_cast<int>(error.status);
   } catch (const Error& error) {
     job.fail(error.what(), error.status);

@@ -105,8 +105,10 @@ class Walk {
     if (outermost == at_mu) return;
     walk_.points.resize(begin);
     last_ = from_ = {best_.point, 0};
-    for (int i = 1; i <= kMostStretches && (look(at_mu + (outermost - at_mu) * i / kFewPoints) || i <= kFewPoints);)
-      ++i;
+    for (int i = 1; i <= kMostStretches; ++i) {
+      const bool is_within = look(at_mu + (outermost - at_mu) * i / kFewPoints);
+      if (!is_within && i > kFewPoints) break;
+    }
   }
 
   const LikelihoodFunction& likelihood_;
