@@ -1,11 +1,11 @@
 # Five seeds of one setting, each with documents, order and first weights of its own, asked for keys and places that no
-# choice of the setting has seen (seeds 501 to 505 for the training, 1501 to 1505 for the questions).
+# choice of the setting has seen (seeds 601 to 605 for the training, 1601 to 1605 for the questions).
 #
 #   make -C pipelines -j2 study                        OUT/study/README.md
 #   make -C pipelines study STUDY_LENGTHS="64x 256x"   part of it
 #   make -C pipelines study STUDY_MODELS=text-alone    another model under the same recipe
 STUDY         ?= $(OUT)/study
-STUDY_SEEDS   ?= 501 502 503 504 505
+STUDY_SEEDS   ?= 601 602 603 604 605
 STUDY_MODELS  ?= bam
 STUDY_LENGTHS ?= 1x 8x 64x 256x 512x
 STUDY_SAMPLES ?= 100
