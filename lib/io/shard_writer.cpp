@@ -22,14 +22,19 @@ ShardWriter::Options checked(ShardWriter::Options options) {
   return options;
 }
 
-void append_id(std::string& out, Token id, TokenWidth width) {
-  const auto bits = static_cast<std::uint32_t>(id);
-  if (width == TokenWidth::u32) {
-    append_u32(out, bits);
-  } else {
-    out += static_cast<char>(bits & 0xFFU);
-    out += static_cast<char>((bits >> 8U) & 0xFFU);
+void append_ids(std::string& out, std::span<const Token> ids, TokenWidth width) {
+  const auto bytes = static_cast<std::size_t>(format::bytes_of(width));
+  std::size_t at = out.size();
+  out.resize(at + ids.size() * bytes);
+  for (const Token id : ids) {
+    const auto bits = static_cast<std::uint32_t>(id);
+    for (std::size_t byte = 0; byte < bytes; ++byte) out[at++] = static_cast<char>(bits >> (8 * byte) & 0xFFU);
   }
+}
+
+// Returns ids.end() where all are in the vocabulary.
+auto first_outside(std::span<const Token> ids, Index vocab_size) {
+  return std::find_if(ids.begin(), ids.end(), [=](Token id) { return id < 0 || id >= vocab_size; });
 }
 
 }  // namespace
@@ -54,7 +59,7 @@ struct ShardWriter::State {
   }
 
   void put_oldest() {
-    const FrameCompressor::Frame frame = compressor.take();
+    const CompressedFrame frame = compressor.take();
     put(frame.compressed, static_cast<Index>(frame.content.size()));
   }
 
@@ -100,16 +105,16 @@ ShardWriter::~ShardWriter() = default;
 
 void ShardWriter::append(std::span<const Token> tokens) {
   State& state = *state_;
-  for (const Token id : tokens) {
-    if (id < 0 || id >= state.header.vocab_size) {
-      throw Error(state.sink.name() + ": token id " + std::to_string(id) + ", expected 0 to less than vocab_size " +
-                  std::to_string(state.header.vocab_size));
-    }
+  if (const auto bad = first_outside(tokens, state.header.vocab_size); bad != tokens.end()) {
+    throw Error(state.sink.name() + ": token id " + std::to_string(*bad) + ", expected 0 to less than vocab_size " +
+                std::to_string(state.header.vocab_size));
   }
-  const auto full = static_cast<std::size_t>(kFrameTokens * format::bytes_of(state.header.width));
-  for (const Token id : tokens) {
-    append_id(state.content, id, state.header.width);
-    if (state.content.size() == full) state.submit();
+  const auto bytes = static_cast<std::size_t>(format::bytes_of(state.header.width));
+  for (std::span<const Token> rest = tokens; !rest.empty();) {
+    const std::size_t room = static_cast<std::size_t>(kFrameTokens) - state.content.size() / bytes;
+    append_ids(state.content, rest.first(std::min(room, rest.size())), state.header.width);
+    if (rest.size() >= room) state.submit();
+    rest = rest.subspan(std::min(room, rest.size()));
   }
   state.tokens += static_cast<Index>(tokens.size());
   state.documents += std::count(tokens.begin(), tokens.end(), state.header.bos_id);

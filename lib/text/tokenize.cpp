@@ -2,9 +2,7 @@
 
 #include <array>
 #include <cmath>
-#include <deque>
 #include <filesystem>
-#include <future>
 #include <iomanip>
 #include <sstream>
 #include <unordered_set>
@@ -13,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/numbers.h"
+#include "base/ordered_workers.h"
 #include "io/sha256.h"
 #include "text/utf8.h"
 
@@ -23,7 +22,7 @@ std::string counted(Index count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// Long enough that starting a thread for it does not show, short enough that a few of them are little memory.
+// Long enough that handing it to a thread does not show, short enough that a few of them are little memory.
 constexpr std::size_t kBatchBytes = 1 << 20;
 
 struct Batch {
@@ -129,7 +128,9 @@ class Pipeline {
         progress_(progress),
         problems_(options.on_error),
         totals_(options.before),
-        to_pass_over_(options.before.records) {}
+        to_pass_over_(options.before.records),
+        encoders_(options.threads,
+                  [this] { return [this](Batch&& batch) { return encode_batch(tokenizer_, options_, batch); }; }) {}
 
   void add_file(const std::string& path) {
     Cutter cutter;
@@ -151,7 +152,7 @@ class Pipeline {
   }
 
   TokenizeTotals finish() {
-    while (!in_flight_.empty()) deliver_first();
+    while (!encoders_.is_empty()) deliver_first();
     totals_.files = files_;
     return totals_;
   }
@@ -166,15 +167,12 @@ class Pipeline {
     if (batch.records.empty()) return;
     batch.name = reader.name();
     batch.format = reader.format();
-    while (in_flight_.size() >= static_cast<std::size_t>(options_.threads)) deliver_first();
-    const auto how = options_.threads == 1 ? std::launch::deferred : std::launch::async;
-    in_flight_.push_back(
-        std::async(how, [this, work = std::move(batch)] { return encode_batch(tokenizer_, options_, work); }));
+    while (encoders_.is_full()) deliver_first();
+    encoders_.submit(std::move(batch));
   }
 
   void deliver_first() {
-    const EncodedBatch batch = in_flight_.front().get();
-    in_flight_.pop_front();
+    const EncodedBatch batch = encoders_.take();
     std::span<const Token> rest = batch.ids;
     for (const EncodedRecord& record : batch.records) {
       deliver(batch.name, record, rest.first(record.ids));
@@ -245,7 +243,7 @@ class Pipeline {
   bool document_is_utf8_ = true;
   bool document_loses_ = false;
   bool shown_lost_ = false;
-  std::deque<std::future<EncodedBatch>> in_flight_;  // destroyed first: its threads use the rest
+  OrderedWorkers<Batch, EncodedBatch> encoders_;  // destroyed first: its threads use the rest
 };
 
 }  // namespace
