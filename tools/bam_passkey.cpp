@@ -120,8 +120,9 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   Index failed_lengths = 0;
   SkipCounts skipped;
   for (const Index length : lengths) {
-    const auto items = eval::run_passkey(*loaded.model, prompts, length, samples, options, [&](Index done) {
-      progress.update(begun + done, std::to_string(length) + " tokens");
+    const auto items = eval::run_passkey(*loaded.model, prompts, length, samples, options, [&](Index done, Index read) {
+      const std::string part = read > 0 ? ", " + std::to_string(100 * read / length) + "% of a prompt read" : "";
+      progress.update(begun + done, std::to_string(length) + " tokens" + part);
     });
     begun += std::ssize(samples);
     for (const eval::PasskeyItem& item : items) skipped += item.skipped;

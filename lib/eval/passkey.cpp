@@ -17,7 +17,7 @@ class PasskeyReader {
   PasskeyReader(const Model& model, Index capacity, const PasskeyOptions& options)
       : prefix_(model, capacity, options.chunk, options.share_prefix) {}
 
-  PasskeyItem answer(const PasskeyPrompt& prompt) {
+  PasskeyItem answer(const PasskeyPrompt& prompt, const std::function<void(Index)>& progress) {
     const double start_s = now_s();
     const std::span<const text::Token> inputs = std::span(prompt.ids).first(prompt.ids.size() - 1);
     const auto first_scored = static_cast<std::size_t>(prompt.first_scored - 1);  // the position that predicts it
@@ -27,7 +27,7 @@ class PasskeyReader {
     const std::vector<std::int32_t> first_key(inputs.size(), 0);
 
     const Index kept = prefix_.begin(inputs, static_cast<Index>(first_scored));
-    const Scores scores = read_rest(prefix_.reader(), inputs, first_key, targets);
+    const Scores scores = read_rest(prefix_.reader(), inputs, first_key, targets, progress);
 
     const auto skipped = first_scored - static_cast<std::size_t>(kept);
     PasskeyItem item{.length = prompt.length,
@@ -65,7 +65,7 @@ void check_lengths(const Model& model, const PasskeyPrompts& prompts, const std:
 
 std::vector<PasskeyItem> run_passkey(const Model& model, const PasskeyPrompts& prompts, Index length,
                                      const std::vector<Index>& samples, const PasskeyOptions& options,
-                                     const std::function<void(Index)>& progress) {
+                                     const PasskeyProgress& progress) {
   std::vector<Index> needles;
   Index capacity = 1;
   for (const Index sample : samples) {
@@ -81,8 +81,10 @@ std::vector<PasskeyItem> run_passkey(const Model& model, const PasskeyPrompts& p
   std::vector<PasskeyItem> items(samples.size());
   Index done = 0;
   for (const std::size_t i : order) {
-    items[i] = reader.answer(prompts.make(length, samples[i]));
-    if (progress) progress(++done);
+    items[i] = reader.answer(prompts.make(length, samples[i]), [&](Index read) {
+      if (progress) progress(done, read);
+    });
+    if (progress) progress(++done, 0);
   }
   return items;
 }

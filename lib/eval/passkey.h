@@ -41,10 +41,13 @@ struct PasskeyItem {
 void check_lengths(const Model& model, const PasskeyPrompts& prompts, const std::vector<Index>& lengths,
                    const PasskeyOptions& options);
 
-// The given samples of one length, in their order. `progress` gets the number of samples done.
+// Gets the number of samples done, and how many tokens of the one that is being read.
+using PasskeyProgress = std::function<void(Index samples, Index tokens)>;
+
+// The given samples of one length, in their order.
 std::vector<PasskeyItem> run_passkey(const Model& model, const PasskeyPrompts& prompts, Index length,
                                      const std::vector<Index>& samples, const PasskeyOptions& options,
-                                     const std::function<void(Index)>& progress = {});
+                                     const PasskeyProgress& progress = {});
 
 // The same for every row of a run.
 struct PasskeyRun {

@@ -39,7 +39,7 @@ void require_memory(const Model& model, Index texts, Index capacity, Index chunk
 }
 
 Scores read_rest(Reader& reader, std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
-                 std::span<const std::int32_t> targets) {
+                 std::span<const std::int32_t> targets, const std::function<void(Index)>& progress) {
   Scores all;
   auto position = static_cast<std::size_t>(reader.length());
   while (position < ids.size()) {
@@ -49,6 +49,7 @@ Scores read_rest(Reader& reader, std::span<const std::int32_t> ids, std::span<co
     all.nll_nats.insert(all.nll_nats.end(), part.nll_nats.begin(), part.nll_nats.end());
     all.hit.insert(all.hit.end(), part.hit.begin(), part.hit.end());
     position += count;
+    if (progress) progress(reader.length());
   }
   return all;
 }

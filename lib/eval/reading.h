@@ -1,6 +1,7 @@
 // How an evaluation reads with a model: how much at a time, and whether it fits.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -36,8 +37,8 @@ void require_memory(const Model& model, Index texts, Index capacity, Index chunk
 
 // Reads one text of Reader(model, 1, ...) from position reader.length() on, in the reader's chunks.
 // ids, first_key and targets are of the whole text, as Reader::read takes them; what is already read is passed over.
-// Results for the positions read here, in order.
+// `progress` gets reader.length() after each chunk. Results for the positions read here, in order.
 Scores read_rest(Reader& reader, std::span<const std::int32_t> ids, std::span<const std::int32_t> first_key,
-                 std::span<const std::int32_t> targets);
+                 std::span<const std::int32_t> targets, const std::function<void(Index)>& progress = {});
 
 }  // namespace bam::eval

@@ -227,3 +227,26 @@ TEST_CASE("passkey: a dumped prompt holds text and ids") {
   CHECK(contains(line, "\"given_ids\":[32," + std::to_string(int{prompt.key[0]}) + "],\"scored_ids\":[" +
                            std::to_string(int{prompt.key[1]}) + "," + std::to_string(int{prompt.key[2]}) + "]}"));
 }
+
+TEST_CASE("passkey: how far a run is shows within a prompt too") {
+  const TinyModel tiny = uniform_model();
+  const PasskeyTask task{.samples = 2};
+  const PasskeyPrompts prompts(*tiny.loaded.tokenizer, task);
+  PasskeyOptions options;
+  options.chunk = 100;
+  std::vector<std::pair<Index, Index>> seen;
+  const auto items = run_passkey(*tiny.loaded.model, prompts, 700, first_samples(2), options,
+                                 [&](Index samples, Index tokens) { seen.emplace_back(samples, tokens); });
+  std::vector<std::pair<Index, Index>> expected;
+  for (Index sample = 0; sample < 2; ++sample) {
+    const PasskeyPrompt prompt = prompts.make(700, sample);
+    const Index tokens = std::ssize(prompt.ids) - 1;
+    const Index kept = tokens - items[static_cast<std::size_t>(sample)].read_tokens;
+    for (Index read = kept; read < tokens;) {
+      read = std::min(read + 100, tokens);
+      expected.emplace_back(sample, read);
+    }
+    expected.emplace_back(sample + 1, 0);
+  }
+  CHECK(seen == expected);
+}
