@@ -95,22 +95,29 @@ class Evaluation {
     batch_.add(number, window, sequence, loaded_.tokenizer_header.bos_id);
   }
 
-  void score() {
+  // `progress` gets the number of ids scored since the evaluation began, now and then.
+  void score(const std::function<void(Index)>& progress) {
     if (batch_.windows.empty()) return;
     reader_->truncate(0);
+    const Index before = result_.all.nll_nats.count();
+    const Index unscored = batch_.windows.front().first_scored - 1 - batch_.windows.front().begin;
+    const auto within = [&](Index read) {
+      if (progress) progress(before + std::max<Index>(0, read - unscored));
+    };
     const auto inputs = static_cast<std::size_t>(batch_.windows.front().end - 1 - batch_.windows.front().begin);
     const Batch& rows = batch_.rows;
     // One text is read to its own end, several to the end of their rows.
     const std::size_t size = rows.windows == 1 ? inputs : rows.ids.size();
-    const Scores scores = rows.windows == 1
-                              ? read_rest(*reader_, std::span(rows.ids).first(size),
-                                          std::span(rows.first_key).first(size), std::span(rows.targets).first(size))
-                              : reader_->read(rows.ids, rows.first_key, rows.targets);
+    const Scores scores =
+        rows.windows == 1 ? read_rest(*reader_, std::span(rows.ids).first(size), std::span(rows.first_key).first(size),
+                                      std::span(rows.targets).first(size), within)
+                          : reader_->read(rows.ids, rows.first_key, rows.targets);
     result_.skipped += reader_->take_counts();
     for (std::size_t w = 0; w < batch_.windows.size(); ++w) {
       add_scores(batch_.numbers[w], scores, w * static_cast<std::size_t>(batch_.capacity), size);
     }
     batch_.clear();
+    if (progress) progress(result_.all.nll_nats.count());
   }
 
   PerplexityResult& result() { return result_; }
@@ -184,10 +191,9 @@ PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& sou
     if (!options.share.has(k)) continue;
     evaluation.add(k, *window, sequence);
     if (!evaluation.is_full()) continue;
-    evaluation.score();
-    if (progress) progress(evaluation.result().all.nll_nats.count());
+    evaluation.score(progress);
   }
-  evaluation.score();
+  evaluation.score(progress);
   PerplexityResult& result = evaluation.result();
   if (result.all.nll_nats.count() == 0 && scored_end > 0) {
     throw Error("--task: " + source.name() + " has no window in this share");

@@ -291,3 +291,21 @@ TEST_CASE("perplexity: of a model that copies it is 1 from the second time on") 
   for (std::size_t bin = 1; bin < 4; ++bin)
     CHECK(std::exp(result.bins[bin].nll_nats.mean()) == Approx(1).epsilon(1e-6));
 }
+
+TEST_CASE("perplexity: how far it is shows within a window too, as ids scored") {
+  ScratchFolder folder;
+  write_shard(folder / "a.tok.zst", rising_ids(100));
+  const TinyModel tiny = uniform_model();
+  const auto seen = [&](const WindowRule& rule) {
+    std::vector<Index> counts;
+    TokenSource source(tiny.loaded, {{folder / "a.tok.zst"}, {}, BosUse::automatic, 0});
+    evaluate_perplexity(tiny.loaded, source, {.rule = rule, .chunk = 16}, kUnlimited,
+                        [&](Index scored) { counts.push_back(scored); });
+    return counts;
+  };
+  // Two windows of 40 ids in chunks of 16, each followed by its own end.
+  CHECK(seen({.context = 40}) == std::vector<Index>{16, 32, 40, 40, 56, 72, 80, 80});
+  // 101 ids: windows that begin at 0, 30 and 60; the later ones score what lies behind their first ten.
+  CHECK(seen({.context = 40, .stride = 30}) ==
+        std::vector<Index>{16, 32, 39, 39, 46, 62, 69, 69, 76, 92, 99, 99, 100, 100});
+}
