@@ -9,7 +9,8 @@ if(BAM_WERROR)
   target_compile_options(bam_options INTERFACE -Werror)
 endif()
 if(BAM_SANITIZE)
-  target_compile_options(bam_options INTERFACE -fsanitize=${BAM_SANITIZE} -fno-omit-frame-pointer)
+  # Undefined behaviour ends a program as a bad address does: a line on standard error fails no test.
+  target_compile_options(bam_options INTERFACE -fsanitize=${BAM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(bam_options INTERFACE -fsanitize=${BAM_SANITIZE})
 endif()
 

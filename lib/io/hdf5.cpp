@@ -45,38 +45,34 @@ std::vector<std::string> prefixes(const std::string& path) {
   return out;
 }
 
-bool link_exists(hid_t location, const std::string& path) {
-  for (const std::string& prefix : prefixes(path)) {
-    if (H5Lexists(location, prefix.c_str(), H5P_DEFAULT) <= 0) return false;
-  }
-  return !path.empty();
-}
-
 H5I_type_t object_type(hid_t location, const std::string& path) {
   if (!link_exists(location, path)) return H5I_BADID;
   const Hid object(H5Oopen(location, path.c_str(), H5P_DEFAULT), H5Oclose);
   return object.get() < 0 ? H5I_BADID : H5Iget_type(object.get());
 }
 
+extern "C" herr_t bam_collect_link(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  return 0;
+}
+
 // All names of links, in the order of their bytes.
 std::vector<std::string> link_names(hid_t group, const std::string& where) {
-  H5G_info_t info;
-  check_hdf5(H5Gget_info(group, &info), where, "cannot be listed");
   std::vector<std::string> names;
-  for (hsize_t i = 0; i < info.nlinks; ++i) {
-    const ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
-    check_hdf5(size, where, "cannot be listed");
-    std::string name(static_cast<std::size_t>(size) + 1, '\0');
-    check_hdf5(H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT),
-               where, "cannot be listed");
-    name.pop_back();
-    names.push_back(std::move(name));
-  }
+  check_hdf5(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, bam_collect_link, &names), where,
+             "cannot be listed");
   std::sort(names.begin(), names.end());
   return names;
 }
 
 }  // namespace
+
+bool link_exists(hid_t location, const std::string& path) {
+  for (const std::string& prefix : prefixes(path)) {
+    if (H5Lexists(location, prefix.c_str(), H5P_DEFAULT) <= 0) return false;
+  }
+  return !path.empty();
+}
 
 Hdf5Group::Hdf5Group(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
 Hdf5Group::Hdf5Group(Hdf5Group&&) noexcept = default;

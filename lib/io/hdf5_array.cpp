@@ -22,13 +22,15 @@ struct TypeRow {
   hid_t native;
 };
 
-// Not a constant: the library's type numbers exist only once it is open.
-std::array<TypeRow, 5> type_rows() {
-  return {{{Hdf5Type::f32, "f32", 4, H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_NATIVE_FLOAT},
-           {Hdf5Type::f64, "f64", 8, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE},
-           {Hdf5Type::i32, "i32", 4, H5T_STD_I32LE, H5T_STD_I32BE, H5T_NATIVE_INT32},
-           {Hdf5Type::i64, "i64", 8, H5T_STD_I64LE, H5T_STD_I64BE, H5T_NATIVE_INT64},
-           {Hdf5Type::u8, "u8", 1, H5T_STD_U8LE, H5T_STD_U8BE, H5T_NATIVE_UINT8}}};
+// Made at the first call: the library's type numbers exist only once it is open.
+const std::array<TypeRow, 5>& type_rows() {
+  static const std::array<TypeRow, 5> rows = {
+      {{Hdf5Type::f32, "f32", 4, H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_NATIVE_FLOAT},
+       {Hdf5Type::f64, "f64", 8, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE},
+       {Hdf5Type::i32, "i32", 4, H5T_STD_I32LE, H5T_STD_I32BE, H5T_NATIVE_INT32},
+       {Hdf5Type::i64, "i64", 8, H5T_STD_I64LE, H5T_STD_I64BE, H5T_NATIVE_INT64},
+       {Hdf5Type::u8, "u8", 1, H5T_STD_U8LE, H5T_STD_U8BE, H5T_NATIVE_UINT8}}};
+  return rows;
 }
 
 TypeRow row_of(Hdf5Type type) {
@@ -80,11 +82,6 @@ Index product(const std::vector<Index>& shape) {
   return count;
 }
 
-Hid open_dataset(hid_t group, const std::string& name, const std::string& where) {
-  const hid_t id = H5Dopen2(group, name.c_str(), H5P_DEFAULT);
-  return {check_hdf5(id, where, "cannot be opened, expected an array"), H5Dclose};
-}
-
 Hdf5ArrayInfo info_of(hid_t dataset, const std::string& where) {
   Hdf5ArrayInfo info;
   const Hid type(H5Dget_type(dataset), H5Tclose);
@@ -129,9 +126,45 @@ void check_stored(hid_t dataset, const Hdf5ArrayInfo& info, const std::string& w
   }
 }
 
+struct Array {
+  Hid dataset;
+  Hdf5ArrayInfo info;
+};
+
+// One of the sizes that the file says, which it really has.
+Array open_array(hid_t group, const std::string& name, const std::string& where) {
+  if (!link_exists(group, name)) throw Error(where + ": missing, expected an array");
+  const hid_t id = H5Dopen2(group, name.c_str(), H5P_DEFAULT);
+  Array array{{check_hdf5(id, where, "cannot be opened, expected an array"), H5Dclose}, {}};
+  array.info = info_of(id, where);
+  check_stored(id, array.info, where);
+  return array;
+}
+
 void check_type(const Hdf5ArrayInfo& info, Hdf5Type expected, const std::string& where) {
   if (info.type == expected) return;
   throw Error(where + ": type " + std::string(name_of(info.type)) + ", expected " + std::string(name_of(expected)));
+}
+
+void check_shape(const Hdf5ArrayInfo& info, const std::vector<Index>& expected, const std::string& where) {
+  if (info.shape == expected) return;
+  throw Error(where + ": shape " + text_of(info.shape) + ", expected " + text_of(expected));
+}
+
+template <typename T>
+void read_values(const Array& array, std::span<T> values, const std::string& where) {
+  if (values.empty()) return;
+  const hid_t type = row_of(TypeOf<T>::kType).native;
+  check_hdf5(H5Dread(array.dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), where,
+             "cannot read (damaged data?)");
+}
+
+template <typename T>
+std::vector<T> read_array(const Array& array, const std::string& where) {
+  check_type(array.info, TypeOf<T>::kType, where);
+  std::vector<T> values(static_cast<std::size_t>(array.info.count()));
+  read_values<T>(array, values, where);
+  return values;
 }
 
 // Chunks of about 1 MiB, whole rows where they fit.
@@ -181,11 +214,7 @@ Index Hdf5ArrayInfo::count() const {
 }
 
 Hdf5ArrayInfo Hdf5Group::array_info(const std::string& name) const {
-  if (!has(name)) throw Error(handle_->where(name) + ": missing, expected an array");
-  const Hid dataset = open_dataset(handle_->id.get(), name, handle_->where(name));
-  const Hdf5ArrayInfo info = info_of(dataset.get(), handle_->where(name));
-  check_stored(dataset.get(), info, handle_->where(name));
-  return info;
+  return open_array(handle_->id.get(), name, handle_->where(name)).info;
 }
 
 template <typename T>
@@ -214,36 +243,32 @@ void Hdf5Group::write(const std::string& name, const std::vector<Index>& shape, 
 template <typename T>
 void Hdf5Group::read_into(const std::string& name, const std::vector<Index>& shape, std::span<T> values) const {
   const std::string place = handle_->where(name);
-  const Hdf5ArrayInfo info = array_info(name);
-  check_type(info, TypeOf<T>::kType, place);
-  if (info.shape != shape || info.count() != std::ssize(values)) {
-    throw Error(place + ": shape " + text_of(info.shape) + ", expected " + text_of(shape));
+  const Array array = open_array(handle_->id.get(), name, place);
+  check_type(array.info, TypeOf<T>::kType, place);
+  check_shape(array.info, shape, place);
+  if (array.info.count() != std::ssize(values)) {
+    throw Error(place + ": shape " + text_of(shape) + " for " + std::to_string(values.size()) + " values");
   }
-  if (values.empty()) return;
-  const Hid dataset = open_dataset(handle_->id.get(), name, place);
-  const TypeRow type = row_of(TypeOf<T>::kType);
-  check_hdf5(H5Dread(dataset.get(), type.native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), place,
-             "cannot read (damaged data?)");
+  read_values(array, values, place);
 }
 
 template <typename T>
 std::vector<T> Hdf5Group::read(const std::string& name, const std::vector<Index>& shape) const {
   const std::string place = handle_->where(name);
-  const Hdf5ArrayInfo info = array_info(name);
-  check_type(info, TypeOf<T>::kType, place);
-  if (info.shape != shape) throw Error(place + ": shape " + text_of(info.shape) + ", expected " + text_of(shape));
-  std::vector<T> values(static_cast<std::size_t>(info.count()));
-  read_into<T>(name, shape, values);
-  return values;
+  const Array array = open_array(handle_->id.get(), name, place);
+  check_type(array.info, TypeOf<T>::kType, place);
+  check_shape(array.info, shape, place);
+  return read_array<T>(array, place);
 }
 
 template <typename T>
 std::vector<T> Hdf5Group::read_vector(const std::string& name) const {
-  const Hdf5ArrayInfo info = array_info(name);
-  if (info.shape.size() != 1) {
-    throw Error(handle_->where(name) + ": shape " + text_of(info.shape) + ", expected one dimension");
+  const std::string place = handle_->where(name);
+  const Array array = open_array(handle_->id.get(), name, place);
+  if (array.info.shape.size() != 1) {
+    throw Error(place + ": shape " + text_of(array.info.shape) + ", expected one dimension");
   }
-  return read<T>(name, info.shape);
+  return read_array<T>(array, place);
 }
 
 void Hdf5Group::write_bytes(const std::string& name, std::string_view bytes) {

@@ -43,6 +43,9 @@ hid_t check_hdf5(hid_t id, const std::string& where, const std::string& what);
 // Creation properties of an object without times, so that equal content gives equal bytes.
 Hid untimed_properties(hid_t property_class);
 
+// Whether every link of "a/b/c" is there.
+bool link_exists(hid_t location, const std::string& path);
+
 struct Hdf5Group::Handle {
   Handle(hid_t number, Hid::Closer closer, std::shared_ptr<Hdf5Storage> bytes, std::string file_name,
          std::string object_path)

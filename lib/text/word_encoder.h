@@ -107,11 +107,17 @@ class WordEncoder {
 
   enum class Unit : std::uint8_t { word, part };
 
+  Entry& entry_of(std::uint64_t low, std::uint64_t high) {
+    return entries_[((low ^ (high * 0xC2B2AE3D27D4EB4FU)) * 0x9E3779B97F4A7C15U) >> shift_];
+  }
+  void grow();
   void append(const WordModel& model, std::string_view text, Unit unit, std::size_t readable, std::vector<Token>& ids);
   void append_merged(const WordModel& model, std::string_view text, Unit unit, std::size_t readable,
                      std::vector<Token>& ids);
 
   std::vector<Entry> entries_;
+  unsigned shift_;          // the upper bits of a hash are a place in entries_
+  std::size_t learnt_ = 0;  // words since the beginning
   WordMerger merger_;
   std::vector<Token> symbols_;
   std::optional<unsigned char> lost_;

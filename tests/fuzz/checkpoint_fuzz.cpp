@@ -108,7 +108,7 @@ void write_parameter(io::Hdf5Group& group, const ParameterInfo& info, std::uint8
 }
 
 void write(const std::string& path, Choices& choices) {
-  const std::unique_ptr<text::Tokenizer> tokenizer = text::make_bytes_tokenizer();
+  static const std::unique_ptr<text::Tokenizer> tokenizer = text::make_bytes_tokenizer();
   io::CheckpointWriter writer(path);
   const ModelConfig config = config_of(choices);
   write_config(writer.file(), config);

@@ -60,6 +60,23 @@ TEST_CASE("word encoder: words taken apart at bytes that never meet give the ids
   }
 }
 
+TEST_CASE("word encoder: a word seen before gives its ids again, however many were seen between") {
+  bam::Rng rng(9);
+  std::vector<std::string> texts;
+  const WordModel model = random_model(rng, 6, 30, texts);
+  std::vector<std::string> words;
+  for (int i = 0; i < 6000; ++i) words.push_back(random_word(rng, 6).substr(0, 12));
+  WordEncoder encoder;
+  for (int round = 0; round < 2; ++round) {
+    for (const std::string& word : words) {
+      std::vector<Token> expected, found;
+      WordEncoder().encode(model, word, word.size(), expected);
+      encoder.encode(model, word, word.size(), found);
+      REQUIRE(found == expected);
+    }
+  }
+}
+
 TEST_CASE("word encoder: parts end where no piece holds both bytes") {
   BytePairs pairs;
   CHECK_FALSE(pairs.any());
