@@ -166,7 +166,7 @@ $(OUT)/%/arc_easy.tsv: $(OUT)/%/model.h5 $(ARC_EASY) $(OUT)/eval.set
 $(OUT)/%/arc_challenge.tsv: $(OUT)/%/model.h5 $(ARC_CHALLENGE) $(OUT)/eval.set
 	$(submit) $(mcq) --task arc_challenge --shots $(SHOTS) $(call reading,$*) -o $@ $< $(ARC_CHALLENGE)
 $(OUT)/%/mmlu.tsv: $(OUT)/%/model.h5 $(MMLU) $(MMLU_DEV) $(OUT)/eval.set
-	$(submit) $(mcq) --task mmlu --shots $(MMLU_SHOTS) $(MMLU_DEV:%=--shots-from %) $(call reading,$*) -o $@ $< $(MMLU)
+	$(submit) $(mcq) --task mmlu --shots $(MMLU_SHOTS) $(if $(filter-out 0,$(MMLU_SHOTS)),$(MMLU_DEV:%=--shots-from %)) $(call reading,$*) -o $@ $< $(MMLU)
 $(OUT)/%/priors.tsv: $(OUT)/%/model.h5
 	$(priors) show -o $@ $<
 

@@ -9,6 +9,7 @@
 #include "eval/attention_table.h"
 #include "eval/passkey_prompts.h"
 #include "eval/token_source.h"
+#include "input_options.h"
 #include "kernels/registry.h"
 
 namespace {
@@ -133,7 +134,19 @@ void check_files(const AttnOptions& o) {
   }
 }
 
+void refuse_idle_options(const AttnOptions& o, const cli::Context& context) {
+  const bool by_top = o.view.by == eval::AttentionBy::top;
+  cli::refuse_idle(
+      *context.options,
+      {{.applies = !o.passkey, .why = "without --passkey", .options = {"sample", "samples", "depths", "digits"}},
+       {.applies = o.passkey.has_value(), .why = "with --passkey", .options = {"max-tokens", "input", "field"}},
+       {.applies = !by_top, .why = "without --by top", .options = {"top"}},
+       {.applies = by_top, .why = "with --by top", .options = {"bin"}},
+       idle_field(o.input)});
+}
+
 int run(const AttnOptions& o, cli::Context& context) {
+  refuse_idle_options(o, context);
   check_files(o);
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);

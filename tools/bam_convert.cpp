@@ -58,13 +58,7 @@ std::optional<io::TensorType> tensor_type(WeightType type) {
   return std::nullopt;
 }
 
-void refuse_idle(const cli::Context& context, const char* option, const char* target) {
-  if (context.options->find(option)->source != cli::Source::command_line) return;
-  throw UsageError("--" + std::string(option) + ": goes with --to " + target);
-}
-
-int to_checkpoint(const ConvertOptions& o, const cli::Context& context) {
-  refuse_idle(context, "dtype", "hf");
+int to_checkpoint(const ConvertOptions& o) {
   io::CheckpointWriter writer(o.output);
   if (writer.is_terminal()) cli::require_not_terminal(io::OutputFile(o.output));
   import_huggingface(o.model, o.import, writer.file());
@@ -72,9 +66,7 @@ int to_checkpoint(const ConvertOptions& o, const cli::Context& context) {
   return 0;
 }
 
-int to_folder(const ConvertOptions& o, const cli::Context& context) {
-  refuse_idle(context, "tokenizer", "bam");
-  refuse_idle(context, "bos-token", "bam");
+int to_folder(const ConvertOptions& o) {
   if (o.output == "-") throw UsageError("--output: a folder cannot go to standard output, expected its name");
   const io::CheckpointReader reader(o.model);
   io::OutputFolder folder(o.output);
@@ -92,7 +84,11 @@ int run(const ConvertOptions& o, cli::Context& context) {
   if (o.target != Target::automatic && o.target != found) {
     throw UsageError("--to: " + o.model + (is_folder ? " is a folder, expected bam" : " is no folder, expected hf"));
   }
-  return found == Target::bam ? to_checkpoint(o, context) : to_folder(o, context);
+  const bool to_bam = found == Target::bam;
+  cli::refuse_idle(*context.options,
+                   {{.applies = to_bam, .why = "with --to bam, expected hf", .options = {"dtype"}},
+                    {.applies = !to_bam, .why = "with --to hf, expected bam", .options = {"tokenizer", "bos-token"}}});
+  return to_bam ? to_checkpoint(o) : to_folder(o);
 }
 
 }  // namespace

@@ -75,6 +75,9 @@ std::vector<text::Token> prompt_ids(const GenerateOptions& o, const text::Tokeni
 }
 
 int run(const GenerateOptions& o, cli::Context& context) {
+  cli::refuse_idle(*context.options, {{.applies = o.rule.temperature == 0,
+                                       .why = "at --temperature 0, which takes the most likely token each time",
+                                       .options = {"top-k", "top-p"}}});
   const std::string prompt = read_prompt(o);
   io::OutputFile output(o.output.path);
   const std::unique_ptr<Backend> backend = make_backend(context.device, context.threads);

@@ -56,10 +56,9 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
   if (!o.labels.empty() && what.task != eval::McqTask::piqa) throw UsageError("--labels: for piqa alone");
   std::vector<eval::McqItem> items =
       eval::read_mcq_items(what.task, files, o.labels.empty() ? std::nullopt : std::optional<std::string>(o.labels));
-  const std::uint64_t seed = context.is_set("seed") ? context.seed : kHarnessSeed;
   const bool from_items = o.shots_from.empty();
   eval::McqShots shots(what.task, o.shots, from_items ? items : eval::read_mcq_items(what.task, o.shots_from),
-                       from_items, seed);
+                       from_items, context.seed);
   if (o.limit > 0 && o.limit < std::ssize(items)) items.resize(static_cast<std::size_t>(o.limit));
   const std::vector<std::string> prompts = shots.prompts(items);
 
@@ -71,7 +70,6 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
                    .bos = eval::uses_bos(o.bos) ? "yes" : "no",
                    .context = o.context == 0 ? "none" : std::to_string(o.context),
                    .stamp = o.computation.stamp(context, loaded, *backend)};
-  run.stamp.seed = std::to_string(seed);
   eval::McqScorer scorer(loaded, {o.bos, o.context, o.computation.chunk, o.computation.memory_bytes()});
   cli::Progress progress({.total = std::ssize(items) / what.share.of, .unit = "items"});
   std::vector<eval::ItemRow> rows;
@@ -103,6 +101,9 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
 }
 
 int run(const McqToolOptions& o, cli::Context& context) {
+  cli::refuse_idle(*context.options,
+                   {{.applies = o.items.merge, .why = "with --merge", .groups = {"Task", "Computation"}},
+                    {.applies = o.shots == 0, .why = "without --shots", .options = {"shots-from"}}});
   io::OutputFile output(o.output.path);
   if (o.items.merge) {
     merge(o, output);
@@ -122,6 +123,7 @@ int main(int argc, char** argv) {
        .examples = {{"bam-mcq --task arc_easy model.h5 ARC-Easy-Test.jsonl", "Accuracy, by sum and by character."},
                     {"bam-mcq --task mmlu --shots 5 --shots-from dev.jsonl model.h5 test.jsonl",
                      "By subject, with five examples."},
-                    {"bam-mcq --task piqa --labels valid-labels.lst model.h5 valid.jsonl", "As PIQA is published."}}},
+                    {"bam-mcq --task piqa --labels valid-labels.lst model.h5 valid.jsonl", "As PIQA is published."}},
+       .default_seed = kHarnessSeed},
       run, argc, argv);
 }

@@ -80,8 +80,25 @@ int merge(const PasskeyToolOptions& o) {
   return 0;
 }
 
+void refuse_idle_options(const PasskeyToolOptions& o, const cli::Context& context) {
+  const bool corpus = o.corpus.is_asked_for();
+  cli::refuse_idle(
+      *context.options,
+      {{.applies = corpus,
+        .why = "with --corpus",
+        .options = {"format", "no-header"},
+        .groups = {"Task", "Computation", "Items"}},
+       {.applies = !corpus,
+        .why = "without --corpus",
+        .options = {"tokenizer", "max-tokens", "exact-share", "filler-text"}},
+       {.applies = o.items.merge, .why = "with --merge", .options = {"dump"}, .groups = {"Task", "Computation"}},
+       {.applies = o.dump,
+        .why = "with --dump",
+        .options = {"patience", "dtype", "eps", "window", "rope-scaling", "share-prefix", "format", "no-header"}}});
+}
+
 int run(const PasskeyToolOptions& o, cli::Context& context) {
-  o.corpus.refuse_idle_options(context);
+  refuse_idle_options(o, context);
   if (o.corpus.is_asked_for()) {
     if (!o.model.empty()) throw UsageError("--corpus: asks no model, expected no MODEL");
     o.corpus.write(o.output.path, context.seed);
@@ -131,7 +148,10 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
     (o.items.per_item ? eval::write_passkey_items : eval::write_passkey)(*table, items, run);
     const bool any = std::any_of(items.begin(), items.end(), [](const eval::PasskeyItem& item) { return item.found; });
     failed_lengths = any ? 0 : failed_lengths + 1;
-    if (o.patience > 0 && failed_lengths == o.patience) break;
+    if (o.patience == 0 || failed_lengths < o.patience) continue;
+    const Index left = std::ssize(lengths) - begun / std::max<Index>(1, std::ssize(samples));
+    if (left > 0) log::info("--patience: no key was found; " + std::to_string(left) + " lengths are not asked");
+    break;
   }
   o.computation.report(skipped);
   output.commit();

@@ -6,6 +6,7 @@
 #include "cli/run_tool.h"
 #include "eval/perplexity.h"
 #include "eval/rolling.h"
+#include "input_options.h"
 #include "kernels/registry.h"
 #include "ppl_options.h"
 
@@ -45,14 +46,18 @@ void merge(const PplOptions& o, io::OutputFile& output) {
   (o.rolling ? eval::write_rolling : eval::merge_perplexity)(table, rows, with_times);
 }
 
-void check_rolling(const PplOptions& o) {
-  const auto refuse = [](const char* option) {
-    throw UsageError(std::string(option) + ": does not go with --rolling, which has windows of its own");
-  };
-  if (o.stride) refuse("--stride");
-  if (o.bin) refuse("--bin");
-  if (o.max_tokens > 0) refuse("--max-tokens");
-  if (!eval::uses_bos(o.bos)) {
+void refuse_idle_options(const PplOptions& o, const cli::Context& context) {
+  cli::refuse_idle(*context.options,
+                   {{.applies = o.items.merge,
+                     .why = "with --merge",
+                     .options = {"context", "bin", "stride", "max-tokens"},
+                     .groups = {"Input", "Computation"}},
+                    {.applies = o.rolling,
+                     .why = "with --rolling, which has windows of its own",
+                     .options = {"stride", "bin", "max-tokens"}},
+                    {.applies = o.stride.has_value(), .why = "with --stride, which scores no bins", .options = {"bin"}},
+                    idle_field(o.input)});
+  if (o.rolling && !eval::uses_bos(o.bos)) {
     throw UsageError("--bos: with --rolling the first token of a document is scored after BOS, expected auto or yes");
   }
 }
@@ -84,14 +89,13 @@ void roll(const PplOptions& o, const LoadedModel& loaded, const eval::RunStamp& 
 }
 
 int run(const PplOptions& o, cli::Context& context) {
+  refuse_idle_options(o, context);
   if (o.items.merge) {
     io::OutputFile merged(o.output.path);
     merge(o, merged);
     merged.commit();
     return 0;
   }
-  if (o.rolling) check_rolling(o);
-  if (o.stride && o.bin) throw UsageError("--bin: does not go with --stride, which scores no bins");
   const std::vector<std::string> files = o.files.empty() ? std::vector<std::string>{"-"} : o.files;
   if (std::count(files.begin(), files.end(), "-") + (o.model == "-") > 1) {
     throw UsageError("-: standard input can be read once, expected a model or data there");

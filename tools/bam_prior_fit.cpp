@@ -10,16 +10,30 @@ using namespace bam;
 
 // An option that says nothing to this deed is a mistake, not a wish.
 void refuse_idle_options(const PriorFitOptions& o, const cli::Context& context) {
+  const std::string asked(name_in(prior_deed_names(), o.deed));
+  std::vector<cli::Idle> idle;
   for (const PriorFitOptions::Use& use : PriorFitOptions::uses()) {
-    if (std::find(use.deeds.begin(), use.deeds.end(), o.deed) != use.deeds.end()) continue;
-    if (context.options->find(use.option)->source != cli::Source::command_line) continue;
+    const bool is_used = std::find(use.deeds.begin(), use.deeds.end(), o.deed) != use.deeds.end();
     std::string deeds;
     for (const PriorDeed deed : use.deeds) {
-      deeds += (deeds.empty() ? "" : " or ") + std::string(name_in(prior_deed_names(), deed));
+      deeds.append(deeds.empty() ? "" : " or ").append(name_in(prior_deed_names(), deed));
     }
-    throw UsageError("--" + std::string(use.option) + ": goes with " + deeds + ", not with " +
-                     std::string(name_in(prior_deed_names(), o.deed)));
+    idle.push_back({.applies = !is_used, .why = "with " + asked + ", expected " + deeds, .options = {use.option}});
   }
+  const bool fits_counts = o.deed == PriorDeed::fit && o.from;
+  const bool tunes_to_pipe = o.deed == PriorDeed::tune && o.output.path == "-";
+  idle.push_back({.applies = fits_counts,
+                  .why = "with --from, whose counts are there already",
+                  .options = {"context", "queries", "max-tokens", "bos"},
+                  .groups = {"Computation"}});
+  idle.push_back({.applies = !o.curves, .why = "without --curves", .options = {"points"}});
+  idle.push_back({.applies = o.curves, .why = "with --curves", .options = {"window-eps"}});
+  idle.push_back({.applies = o.by_class, .why = "with --by-class", .options = {"lengths", "window-eps"}});
+  idle.push_back({.applies = !o.passkey, .why = "without --passkey", .options = {"passkey-samples"}});
+  idle.push_back({.applies = tunes_to_pipe || o.deed == PriorDeed::init,
+                  .why = "with " + asked + (tunes_to_pipe ? " where the checkpoint goes to standard output" : ""),
+                  .options = {"format", "no-header"}});
+  cli::refuse_idle(*context.options, idle);
 }
 
 void check_files(const PriorFitOptions& o) {

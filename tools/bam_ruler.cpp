@@ -1,9 +1,37 @@
 // RULER: whether a model finds, follows, counts and answers in long texts.
+#include <algorithm>
+#include <functional>
+
 #include "ruler_run.h"
 
 namespace {
 
 using namespace bam;
+
+bool asks(const RulerToolOptions& o, const std::function<bool(const eval::RulerTask&)>& is_such) {
+  return std::any_of(o.tasks.begin(), o.tasks.end(),
+                     [&](Index number) { return is_such(eval::ruler_tasks()[static_cast<std::size_t>(number)]); });
+}
+
+void refuse_idle_options(const RulerToolOptions& o, const cli::Context& context) {
+  const auto named = [](std::string_view name) {
+    return [name](const eval::RulerTask& task) { return task.name == name; };
+  };
+  const auto has_needles = [](const eval::RulerTask& task) { return task.kind == eval::RulerKind::needles; };
+  cli::refuse_idle(
+      *context.options,
+      {{.applies = o.items.merge,
+        .why = "with --merge",
+        .options = {"append", "dump"},
+        .groups = {"Task", "Computation"}},
+       {.applies = o.dump, .why = "with --dump", .options = {"bos", "format", "no-header"}, .groups = {"Computation"}},
+       {.applies = !o.data.empty(),
+        .why = "with --data",
+        .options = {"lengths", "samples", "haystack", "words", "essay", "squad", "hotpot"}},
+       {.applies = !asks(o, has_needles), .why = "without a niah task among --tasks", .options = {"haystack"}},
+       {.applies = !asks(o, named("qa_1")), .why = "without qa_1 among --tasks", .options = {"squad"}},
+       {.applies = !asks(o, named("qa_2")), .why = "without qa_2 among --tasks", .options = {"hotpot"}}});
+}
 
 void check(const RulerToolOptions& o, std::uint64_t seed) {
   if (!o.files.empty()) throw UsageError(o.files.front() + ": a second file is for --merge alone");
@@ -22,6 +50,7 @@ void check(const RulerToolOptions& o, std::uint64_t seed) {
 }
 
 int run(const RulerToolOptions& o, cli::Context& context) {
+  refuse_idle_options(o, context);
   io::OutputFile output(o.output.path);
   if (o.items.merge) {
     static const std::vector<io::Column> columns = eval::ruler_item_columns();

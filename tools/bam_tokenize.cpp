@@ -1,9 +1,11 @@
 // Text to token shards, and what else one does with shards and tokenizers at the command line.
+#include <map>
 #include <optional>
 
 #include "base/log.h"
 #include "cli/progress.h"
 #include "cli/run_tool.h"
+#include "input_options.h"
 #include "io/json.h"
 #include "text/inspect.h"
 #include "text/learn.h"
@@ -95,20 +97,27 @@ Mode mode_of(const TokenizeToolOptions& o) {
                        : Mode::tokenize;
 }
 
-// An option that would do nothing was meant to do something.
-void refuse_idle_options(Mode mode, const cli::Context& context) {
-  const auto refuse = [&](std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-      if (context.options->find(name)->source != cli::Source::command_line) continue;
-      throw UsageError(std::string("--") + name + ": does not go with what the tool is asked to do");
-    }
-  };
-  if (mode != Mode::tokenize) {
-    refuse({"tokenizer", "bos-token", "allow-special", "dedup", "shard-tokens", "level", "hold-out", "hold-out-to"});
-  }
-  if (mode != Mode::tokenize && mode != Mode::learn) refuse({"on-error"});
+void refuse_idle_options(const TokenizeToolOptions& o, Mode mode, const cli::Context& context) {
+  static const std::map<Mode, std::string> names = {{Mode::tokenize, "without --info, --validate or --leaks"},
+                                                    {Mode::decode, "with --decode"},
+                                                    {Mode::info, "with --info"},
+                                                    {Mode::validate, "with --validate"},
+                                                    {Mode::leaks, "with --leaks"},
+                                                    {Mode::learn, "with --learn"}};
+  const std::string& with = names.at(mode);
   const bool writes_table = mode == Mode::info || mode == Mode::validate || mode == Mode::leaks;
-  writes_table ? refuse({"input", "field"}) : refuse({"format", "no-header"});
+  cli::refuse_idle(*context.options,
+                   {{.applies = mode != Mode::tokenize,
+                     .why = with,
+                     .options = {"tokenizer", "bos-token", "allow-special", "dedup", "shard-tokens", "level",
+                                 "hold-out", "hold-out-to"}},
+                    {.applies = mode != Mode::tokenize && mode != Mode::learn, .why = with, .options = {"on-error"}},
+                    {.applies = writes_table, .why = with, .options = {"input", "field"}},
+                    {.applies = !writes_table, .why = with, .options = {"format", "no-header"}},
+                    {.applies = !text::ShardOutput::is_folder(o.output.path),
+                     .why = "without a folder, expected -o DIR/",
+                     .options = {"shard-tokens"}},
+                    idle_field(o.input)});
 }
 
 // What a run that goes on in a folder of shards must have in common with the one that began there.
@@ -127,9 +136,6 @@ std::string describe_run(const TokenizeToolOptions& o, const text::Tokenizer& to
 }
 
 int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
-  const bool is_folder = text::ShardOutput::is_folder(o.output.path);
-  if (context.is_set("shard-tokens") && !is_folder)
-    throw UsageError("--shard-tokens: needs a folder, expected -o DIR/");
   if ((o.hold_out > 0) != o.hold_out_to.has_value()) {
     throw UsageError("--hold-out, --hold-out-to: expected both or neither");
   }
@@ -171,7 +177,7 @@ int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
 
 int run(const TokenizeToolOptions& o, cli::Context& context) {
   const Mode mode = mode_of(o);
-  refuse_idle_options(mode, context);
+  refuse_idle_options(o, mode, context);
   if (mode == Mode::tokenize) return tokenize(o, context);
   io::OutputFile output(o.output.path);
   if (mode == Mode::learn) {

@@ -21,14 +21,26 @@ void check_output(const std::string& path, const train::Request& request) {
   if (request.keep > 0) throw UsageError("--keep: needs a file, expected -o FILE");
 }
 
-// The model of --init-from is as it is.
-void refuse_idle_options(const train::Request& request, const cli::Context& context) {
-  if (!request.init_from) return;
-  for (const char* name : {"layers", "dim", "heads", "kv-heads", "ffn", "pe", "ssmax", "prior-scope", "prior-init",
-                           "shape-init", "scale-init", "loc-init"}) {
-    if (context.options->find(name)->source != cli::Source::command_line) continue;
-    throw UsageError(std::string("--") + name + ": the model of --init-from has its own, expected one of the two");
-  }
+void refuse_idle_options(const TrainToolOptions& o, const train::Request& request, const cli::Context& context) {
+  const bool has_own_model = request.init_from.has_value();
+  const std::string pe(name_in(positional_encoding_names(), request.pe));
+  cli::refuse_idle(
+      *context.options,
+      {{.applies = has_own_model,
+        .why = "with --init-from, whose model has its own",
+        .options = {"layers", "dim", "heads", "kv-heads", "ffn", "pe", "ssmax", "prior-scope", "prior-init",
+                    "shape-init", "scale-init", "loc-init"}},
+       {.applies = !has_own_model && request.pe != PositionalEncoding::bam,
+        .why = "with --pe " + pe + ", expected --pe bam",
+        .options = {"prior-scope", "prior-init", "shape-init", "scale-init", "loc-init", "train-prior", "prior-lr"}},
+       {.applies = request.train_prior == train::PriorTraining{false, false, false},
+        .why = "with --train-prior none",
+        .options = {"prior-lr"}},
+       {.applies = request.schedule == train::ScheduleKind::constant,
+        .why = "with --schedule constant",
+        .options = {"min-lr-fraction"}},
+       {.applies = !request.val, .why = "without --val", .options = {"val-every"}},
+       {.applies = !o.dry_run, .why = "without --dry-run", .options = {"format", "no-header"}}});
 }
 
 int dry_run(const TrainToolOptions& o, const train::Request& request, Backend& backend, const cli::Context& context,
@@ -57,7 +69,7 @@ int run(const TrainToolOptions& o, cli::Context& context) {
   train::Request request = o.request;
   request.output = o.output.path;
   request.no_times = o.table.no_times;
-  refuse_idle_options(request, context);
+  refuse_idle_options(o, request, context);
   const auto backend = make_backend(context.device, context.threads);
   if (o.dry_run) return !context.ranks->is_root() ? 0 : dry_run(o, request, *backend, context, saved.get());
   if (context.ranks->is_root()) check_output(request.output, request);

@@ -35,23 +35,6 @@ struct CorpusOptions {
              "Ordinary text, parts of which serve as filler.");
   }
 
-  // An option that would do nothing was meant to do something.
-  void refuse_idle_options(const cli::Context& context) const {
-    const auto refuse = [&](std::initializer_list<const char*> names, const char* why) {
-      for (const char* name : names) {
-        if (context.options->find(name)->source == cli::Source::command_line)
-          throw UsageError(std::string("--") + name + why);
-      }
-    };
-    if (is_asked_for()) {
-      refuse({"lengths", "samples", "depths", "digits", "prefix-digits", "bos", "patience", "dump", "per-item",
-              "format", "no-header", "dtype", "chunk", "max-memory", "share-prefix"},
-             ": does not go with --corpus");
-    } else {
-      refuse({"tokenizer", "max-tokens", "exact-share", "filler-text"}, ": goes with --corpus alone");
-    }
-  }
-
   void write(const std::string& path, std::uint64_t seed) const {
     constexpr Index kMostFiller = Index{1} << 30;
     eval::CorpusTask asked = task;

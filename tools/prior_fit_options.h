@@ -67,6 +67,8 @@ struct PriorFitOptions {
                                            {"dtype", {f, t}},
                                            {"chunk", {f}},
                                            {"eps", {f}},
+                                           {"window", {f}},
+                                           {"rope-scaling", {f}},
                                            {"max-memory", {f}},
                                            {"lengths", {s}},
                                            {"window-eps", {s}},

@@ -83,7 +83,7 @@ struct RulerToolOptions {
                                       "Read once what neighbouring prompts have in common.");
     output.declare(options);
     items.declare(options, "samples")
-        .add("append", append, cli::or_word(cli::path(cli::PathUse::none), "none", ""), "FILE",
+        .add("append", append, cli::or_word(cli::path(cli::PathUse::added_to), "none", ""), "FILE",
              "Add each sample's row to FILE as it is answered; samples whose rows are there are not asked again.")
         .flag("dump", dump, "Write the samples as RULER's JSON lines, and ask the model nothing.");
     table.declare(options);

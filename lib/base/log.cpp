@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <mutex>
 
+#include "base/one_line.h"
+
 namespace bam::log {
 namespace {
 
@@ -18,10 +20,10 @@ std::mutex line_mutex;  // lines come from worker threads too
 Level current_level = Level::normal;
 
 // One write per line, so that the lines of several processes on one terminal do not mix.
-void put(const std::string& line) {
+void put(const std::string& message) {
   const std::lock_guard lock(line_mutex);
   if (line_callback()) line_callback()();
-  const std::string text = tool_prefix() + ": " + line + "\n";
+  const std::string text = one_line(tool_prefix() + ": " + message) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every path that was given: on the command line, in a file of options or in the environment.
+// Every path that was given, on the command line, in a file of options or in the environment, and the standard output
+// of those that were not.
 struct Use {
   std::string name;  // of the option, for messages
   std::string path;
@@ -16,6 +17,8 @@ struct Use {
 
 void add_uses(const Option& option, const std::string& name, std::vector<Use>& uses) {
   for (const std::string& text : option.texts) uses.push_back({name, text, option.path_use});
+  const bool is_default = option.texts.empty() && option.path_use == PathUse::output;
+  if (is_default && option.current() == "-") uses.push_back({name, "-", option.path_use});
 }
 
 // Regular files, there already or to be made.
@@ -29,6 +32,10 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(fs::absolute(a, error), error) == fs::weakly_canonical(fs::absolute(b, error), error);
 }
 
+bool is_written(PathUse use) {
+  return use == PathUse::output || use == PathUse::added_to;
+}
+
 }  // namespace
 
 void refuse_file_conflicts(const OptionTable& table) {
@@ -38,13 +45,17 @@ void refuse_file_conflicts(const OptionTable& table) {
     for (const Option& option : group.options) add_uses(option, "--" + option.name, uses);
   }
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    if (uses[i].use != PathUse::output) continue;
+    if (!is_written(uses[i].use)) continue;
+    if (uses[i].use == PathUse::added_to && uses[i].path == "-") {
+      throw UsageError(uses[i].name + ": standard output is no file to add to, expected the name of one");
+    }
     for (std::size_t k = 0; k < uses.size(); ++k) {
       const bool reads = uses[k].use == PathUse::input;
-      const bool conflicts = reads || (uses[k].use == PathUse::output && k < i);
-      if (!conflicts || !is_same_file(uses[i].path, uses[k].path)) continue;
-      throw UsageError(uses[i].name + ": " + uses[i].path + " is also " + (reads ? "read (" : "written (") +
-                       uses[k].name + "), expected another name");
+      const bool conflicts = reads || (is_written(uses[k].use) && k < i);
+      const bool both_stream = !reads && uses[i].path == "-" && uses[k].path == "-";
+      if (!conflicts || (!both_stream && !is_same_file(uses[i].path, uses[k].path))) continue;
+      throw UsageError(uses[i].name + ": " + (both_stream ? "standard output" : uses[i].path) + " is also " +
+                       (reads ? "read (" : "written (") + uses[k].name + "), expected another name");
     }
   }
 }

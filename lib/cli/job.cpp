@@ -4,17 +4,13 @@
 
 #include <cstdio>
 
+#include "base/one_line.h"
+
 namespace bam::cli {
 namespace {
 
-// Whatever a file name or a library put into the message, it is one line.
 void print_error(const std::string& tool, const std::string& message) {
-  std::string line = tool + ": " + message;
-  for (char& c : line) {
-    const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (is_control) c = c == '\n' || c == '\t' ? ' ' : '?';
-  }
-  line += '\n';
+  const std::string line = one_line(tool + ": " + message) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -175,6 +175,19 @@ struct TableOptions {
   void declare(OptionTable& table);
 };
 
+// Options that would do nothing in a run: whoever gives one means something by it.
+struct Idle {
+  bool applies = false;
+  std::string why;                          // "without --val", "with --pe rope, expected bam"
+  std::vector<std::string_view> options{};  // names
+  std::vector<std::string_view> groups{};   // titles, for all options under them
+};
+
+// Throws UsageError "--val-every: has no effect without --val" for the first such option on the command line. A file of
+// options and the environment are for many runs, and may hold what this one does not need. Throws std::logic_error for
+// a name or a title that is not declared.
+void refuse_idle(const OptionTable& table, const std::vector<Idle>& all);
+
 // A file that the tool writes must not be one that it reads: the output would replace its source. Throws UsageError
 // "--output: FILE is also read (MODEL), expected another name" when an output names the same file as an input or as
 // another output, through links too. Streams and devices are left alone.

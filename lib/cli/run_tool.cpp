@@ -173,6 +173,7 @@ int run_tool(const ToolInfo& info, OptionTable& table, const std::function<int(C
   std::cout.exceptions(std::ios_base::badbit);
   log::configure(info.name, log::Level::normal);
   CommonOptions common;
+  common.seed = info.default_seed;
   common.declare(table);
   const bool takes_ranks = info.on_ranks == OnRanks::together;
   if (takes_ranks) common.declare_ranks(table);

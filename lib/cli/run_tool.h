@@ -41,6 +41,7 @@ struct ToolInfo {
   std::vector<Example> examples{};
   OnSignal on_signal = OnSignal::end;
   OnRanks on_ranks = OnRanks::each_for_itself;
+  std::uint64_t default_seed = 0;
 };
 
 enum class Shell { none, bash, zsh };

@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "base/error.h"
+#include "io/stream.h"
 
 namespace bam::eval {
 
@@ -27,11 +27,12 @@ class ItemFile::Sink : public io::ByteSink {
       ::close(fd_);
       throw Error(path + ": not a file, expected one to add rows to");
     }
-    cut_torn_row(status.st_size);
   }
   ~Sink() override { ::close(fd_); }
 
-  bool is_new() const { return size_ == 0; }
+  void cut(std::size_t size) const {
+    if (::ftruncate(fd_, static_cast<off_t>(size)) != 0) fail("cannot cut off a torn row");
+  }
 
   void write(std::string_view bytes) override {
     while (!bytes.empty()) {
@@ -45,34 +46,33 @@ class ItemFile::Sink : public io::ByteSink {
  private:
   [[noreturn]] void fail(const char* what) const { throw Error(name() + ": " + what + ": " + std::strerror(errno)); }
 
-  // Everything behind the last line feed.
-  void cut_torn_row(off_t size) {
-    std::array<char, 4096> block{};
-    size_ = size;
-    while (size_ > 0) {
-      const auto wanted = std::min(static_cast<off_t>(block.size()), size_);
-      const ssize_t got = ::pread(fd_, block.data(), static_cast<std::size_t>(wanted), size_ - wanted);
-      if (got != wanted) fail("cannot read");
-      const std::string_view bytes(block.data(), static_cast<std::size_t>(got));
-      const std::size_t feed = bytes.rfind('\n');
-      if (feed != std::string_view::npos) {
-        size_ += static_cast<off_t>(feed) + 1 - wanted;
-        break;
-      }
-      size_ -= wanted;
-    }
-    if (size_ != size && ::ftruncate(fd_, size_) != 0) fail("cannot cut off a torn row");
-  }
-
   int fd_;
-  off_t size_ = 0;
 };
 
+namespace {
+
+constexpr Index kMostItemBytes = Index{4} << 30;
+
+std::string header_of(const std::vector<io::Column>& columns) {
+  std::string header;
+  for (const io::Column& column : columns) header.append(header.empty() ? "" : "\t").append(column.name);
+  return header + "\n";
+}
+
+}  // namespace
+
+// Whatever the file is, it stays as it is until all of its rows were found to be such rows.
 ItemFile::ItemFile(const std::string& path, const std::vector<io::Column>& columns,
                    const std::vector<std::string>& may_be_empty)
     : columns_(columns), sink_(std::make_unique<Sink>(path)) {
-  if (!sink_->is_new()) rows_ = read_item_rows({path}, columns, may_be_empty);
-  table_ = std::make_unique<io::TableWriter>(*sink_, io::TableFormat::tsv, columns_, sink_->is_new());
+  const std::string bytes = io::read_file(path, kMostItemBytes);
+  const std::size_t whole = bytes.rfind('\n') + 1;  // 0 where there is no line feed
+  rows_ = parse_item_rows(path, std::string_view(bytes).substr(0, whole), columns, may_be_empty);
+  if (whole == 0 && !header_of(columns).starts_with(bytes)) {
+    throw Error(path + ":1: no row of such a table, expected one to add to, or a new name");
+  }
+  if (whole < bytes.size()) sink_->cut(whole);
+  table_ = std::make_unique<io::TableWriter>(*sink_, io::TableFormat::tsv, columns_, whole == 0);
 }
 
 ItemFile::~ItemFile() = default;

@@ -104,7 +104,7 @@ class TableReader {
     if (column.type == io::ColumnType::integer ? parse_whole(text, integer) : parse_whole(text, real)) {
       return column.type == io::ColumnType::integer ? checked(integer, column) : io::Cell(real);
     }
-    fail("'" + std::string(text.substr(0, 40)) + "' as " + column.name);
+    fail(std::string("'").append(text.substr(0, 40)).append("' as ").append(column.name));
   }
 
   io::Cell checked(Index integer, const io::Column& column) const {
@@ -210,6 +210,14 @@ std::vector<ItemRow> read_item_rows(const std::vector<std::string>& paths, const
   return rows;
 }
 
+std::vector<ItemRow> parse_item_rows(const std::string& name, std::string_view bytes,
+                                     const std::vector<io::Column>& columns,
+                                     const std::vector<std::string>& may_be_empty) {
+  std::vector<ItemRow> rows;
+  TableReader(name, columns, may_be_empty).read(bytes, rows);
+  return rows;
+}
+
 void write_items(io::TableWriter& table, const std::vector<ItemRow>& rows, bool with_times) {
   for (const ItemRow& row : rows) {
     std::vector<io::Cell> cells = row.cells();
@@ -236,20 +244,26 @@ std::vector<ItemGroup> group_items(const std::vector<ItemRow>& rows, const std::
     std::stable_sort(group.rows.begin(), group.rows.end(),
                      [&](const ItemRow* a, const ItemRow* b) { return a->integer(item) < b->integer(item); });
     std::string name;
-    for (const std::string& column : {keys[0], keys[1]}) name += text(*group.rows.front(), column) + " ";
+    for (const std::string& column : {keys[0], keys[1]}) {
+      const std::string value = text(*group.rows.front(), column);
+      if (!value.empty()) name.append(name.empty() ? "" : ", ").append(column).append(" ").append(value);
+    }
     Index missing = 0;
     Index first_missing = 0;
     Index due = 0;
     for (const ItemRow* row : group.rows) {
       const Index number = row->integer(item);
-      if (number < due) throw Error(name + item + " " + std::to_string(number) + " is there twice");
+      if (number < due) {
+        throw Error(name + ": " + item + " " + std::to_string(number) +
+                    " is there twice, expected tables of different shares, each once");
+      }
       if (number > due && missing == 0) first_missing = due;
       missing += number - due;
       due = number + 1;
     }
     if (missing > 0) {
-      log::warning(name + std::to_string(missing) + " of the " + std::to_string(due) + " are missing, the first is " +
-                   item + " " + std::to_string(first_missing));
+      log::warning(name + ": " + std::to_string(missing) + " of the " + std::to_string(due) +
+                   " are missing, the first is " + item + " " + std::to_string(first_missing));
     }
   }
   return groups;

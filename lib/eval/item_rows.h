@@ -48,6 +48,11 @@ class ItemRow {
 std::vector<ItemRow> read_item_rows(const std::vector<std::string>& paths, const std::vector<io::Column>& columns,
                                     const std::vector<std::string>& may_be_empty = {});
 
+// The same of bytes that were read already; `name` is the file's, for messages.
+std::vector<ItemRow> parse_item_rows(const std::string& name, std::string_view bytes,
+                                     const std::vector<io::Column>& columns,
+                                     const std::vector<std::string>& may_be_empty = {});
+
 // Rows that are alike in some columns, in the order in which each group first appears.
 struct ItemGroup {
   std::vector<const ItemRow*> rows;  // in order of the item's number

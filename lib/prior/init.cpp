@@ -98,6 +98,9 @@ std::vector<double> values_by_head(std::string_view specification, Index heads, 
   }
   if (const auto ends = two_arguments(specification, "linear")) return linear(ends->first, ends->second, heads);
   if (const auto moments = two_arguments(specification, "normal")) {
+    if (moments->second < 0) {
+      throw UsageError("'" + std::string(specification) + "' has a negative deviation, expected at least 0");
+    }
     Rng rng(seed);
     std::vector<double> values(count);
     for (double& value : values) value = moments->first + moments->second * rng.normal();

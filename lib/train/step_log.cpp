@@ -39,10 +39,13 @@ std::uintmax_t kept_bytes(const std::string& path, Index last) {
 
 }  // namespace
 
-StepLog::StepLog(const std::string& path, Index kept_steps) : path_(path) {
-  const auto fail = [&] { throw Error(path + ": cannot be written: " + std::strerror(errno)); };
-  fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+StepLog::StepLog(const std::string& path, Index kept_steps) : path_(path == "-" ? "standard output" : path) {
+  const auto fail = [&] { throw Error(path_ + ": cannot be written: " + std::strerror(errno)); };
+  const bool is_standard_output = path == "-";
+  fd_ = is_standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                           : open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd_ < 0) fail();
+  if (is_standard_output) return;
   if (std::filesystem::is_regular_file(path) && ftruncate(fd_, static_cast<off_t>(kept_bytes(path, kept_steps))) != 0) {
     close(fd_);
     fail();

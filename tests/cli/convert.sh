@@ -78,8 +78,6 @@ fails 1 'nothing/config.json: ' nothing
 fails 1 'text.txt: not a checkpoint' text.txt
 fails 2 '--to: rope is a folder, expected bam' --to hf rope
 fails 2 '--to: rope.h5 is no folder, expected hf' --to bam rope.h5
-fails 2 '--dtype: goes with --to hf' --dtype bf16 rope
-fails 2 '--bos-token: goes with --to bam' --bos-token x rope.h5
 expect 2 quiet rope.h5
 one_line_error '--output: a folder cannot go to standard output'
 expect 1 quiet rope.h5 -o bam

@@ -42,7 +42,7 @@ head -1 out | grep -q 'seconds$' || fail "times are lost in a merge"
 cut -f1-19 out >untimed
 cmp -s untimed windows.whole || fail "a merge of JSON lines differs"
 expect 1 bam-ppl -q --merge windows.1 windows.1
-one_line_error '^bam-ppl: 1 1 window 0 is there twice'
+one_line_error '^bam-ppl: bin 1, from 1: window 0 is there twice, expected tables of different shares'
 expect 1 bam-ppl -q --merge windows.whole
 one_line_error '^bam-ppl: windows.whole:1: 19 columns and not 17'
 expect 1 bam-passkey -q --merge windows.1
@@ -77,7 +77,5 @@ fails 1 'train.tok.zst: token shards, expected text' model.h5 train.tok.zst
 fails 1 'empty: ' model.h5 empty
 fails 1 'bad.jsonl:2: ' model.h5 bad.jsonl
 fails 1 '--context: 1000000000 tokens take .* of memory' --context 1G model.h5 held.txt
-fails 2 '--stride: does not go with --rolling' --stride 4 model.h5 held.txt
-fails 2 '--bin: does not go with --rolling' --bin 4 model.h5 held.txt
 fails 2 '--bos: with --rolling' --bos no model.h5 held.txt
 finish

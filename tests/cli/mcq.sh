@@ -47,7 +47,7 @@ for i in 1 2; do quiet --task arc_easy --task $i/2 --per-item --no-header model.
 [ "$(cat 1.tsv 2.tsv | cut -f4 | sort | paste -sd' ')" = "q1 q2 q3 q4 q5" ] || fail "shares are $(cut -f4 1.tsv 2.tsv)"
 quiet --merge 2.tsv 1.tsv | cut -f1-15,17- | cmp -s - <(cut -f1-15,17- whole) || fail "--merge differs"
 expect 1 quiet --merge 1.tsv 2.tsv 1.tsv
-one_line_error '^bam-mcq: arc_easy 0 item 0 is there twice'
+one_line_error '^bam-mcq: task arc_easy, shots 0: item 0 is there twice'
 
 # Bad input: one line, and no table.
 fails() {

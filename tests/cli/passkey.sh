@@ -123,8 +123,6 @@ usage "--digits: '0' is" --digits 0 model.h5
 usage '--dump, --per-item: expected one of them' --dump --per-item model.h5
 usage "'b.h5': expected one MODEL" model.h5 b.h5
 usage '--corpus: asks no model' --corpus 5 model.h5
-usage '--samples: does not go with --corpus' --corpus 5 --samples 3
-usage '--exact-share: goes with --corpus alone' --exact-share 1 model.h5
 usage "--exact-share: '2' is" --corpus 5 --exact-share 2
 usage '--length: unknown option, did you mean --lengths' --length 5 model.h5
 finish

@@ -150,7 +150,6 @@ usage "--context: '1e99' is" --context 1e99 model.h5 held.tok.zst
 usage '--context: .* is out of range' --context 999999999999999999x model.h5 held.tok.zst
 usage "--bos: 'maybe' is not" --bos maybe model.h5 held.tok.zst
 usage '--stride: 65 would leave tokens out' --stride 65 model.h5 held.tok.zst
-usage '--bin: does not go with --stride' --stride 8 --bin 8 model.h5 held.tok.zst
 usage '-: standard input can be read once' - -
 usage '--strides: unknown option, did you mean --stride' --strides 4 model.h5 held.tok.zst
 finish

@@ -177,8 +177,6 @@ usage "DEED: 'shwo' is not" shwo bam.h5
 usage 'FILE is missing, expected a model' show
 usage 'FILE is missing, expected token shards' tune bam.h5 -o no.h5
 usage "'alibi.h5' is not expected" show bam.h5 alibi.h5
-usage '--mu: goes with fit, not with show' show --mu free bam.h5
-usage '--steps: goes with tune, not with init' init --steps 3 bam.h5 -o no.h5
 usage '--from: counts take the place of a model' fit --from counts.tsv bam.h5
 usage 'init: nothing to write' init bam.h5 -o no.h5
 usage '--from, --from-alibi: expected one' tune --from bam.tsv --from-alibi bam.h5 train.tok.zst -o no.h5
@@ -186,6 +184,7 @@ usage '--by-class, --curves: expected one' show --by-class --curves bam.h5
 usage "--families: 'cauchy' is not" fit --families cauchy bam.h5 one.tok.zst
 usage '-: standard input can be read once' fit -
 usage '--shape-init: ' init --shape-init 1,2 bam.h5 -o no.h5
+usage "--shape-init: 'normal:0:-1' has a negative deviation, expected at least 0" init --shape-init normal:0:-1 bam.h5 -o no.h5
 usage '--output: .* is also read' init --prior-init spread bam.h5 -o bam.h5
 absent no.h5
 finish

@@ -49,11 +49,21 @@ cat [123].tsv | quiet --merge - | sort | cut -f1-10,12- | cmp -s - <(sort whole 
 quiet "${asked[@]}" --per-item --format jsonl model.h5 >items.jsonl
 quiet --merge items.jsonl | cmp -s - whole || fail "--merge of JSON lines differs"
 expect 0 quiet --merge 1.tsv
-grep -q 'bam-ruler: warning: niah_single_1 1500 2 of the 4 are missing, the first is sample 1' err || fail "missing rows are not told: $(cat err)"
+grep -q 'bam-ruler: warning: task niah_single_1, length 1500: 2 of the 4 are missing, the first is sample 1' err || fail "missing rows are not told: $(cat err)"
 expect 1 quiet --merge 1.tsv 1.tsv
-one_line_error '^bam-ruler: niah_single_1 1500 sample 0 is there twice'
+one_line_error '^bam-ruler: task niah_single_1, length 1500: sample 0 is there twice'
 expect 1 quiet --merge whole
 one_line_error '^bam-ruler: whole:1: 24 columns and not'
+
+# Another file is not added to, and stays as it is.
+cp model.h5 precious.h5
+expect 1 quiet "${asked[@]}" --append precious.h5 model.h5
+one_line_error '^bam-ruler: precious.h5:1: '
+same precious.h5 model.h5
+expect 2 quiet "${asked[@]}" --append table.tsv model.h5 -o ./table.tsv
+one_line_error '^bam-ruler: --append: table.tsv is also written \(--output\)'
+expect 2 quiet "${asked[@]}" --append - model.h5
+one_line_error '^bam-ruler: --append: standard output is no file to add to'
 
 # Going on where it was: rows that are there stay, a torn one goes.
 quiet "${asked[@]}" --append items.tsv model.h5 >appended || fail "--append failed"

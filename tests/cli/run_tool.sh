@@ -49,6 +49,9 @@ contains out $'^lr\t0.7\tcommand-line$'
 contains out $'^stop\tend\tenvironment$'
 contains out $'^threads-used\t3\t'
 contains out $'^dtype\tf32\tdefault$'
+printf '\357\273\277context = 20\r\n' >marked
+expect 0 "$demo" show --config marked
+contains out $'^context\t20\tconfig$'
 expect 2 env BAM_THREADS=many "$demo" show
 one_line_error "^demo-tool: BAM_THREADS: 'many' is not a whole number"
 printf 'context = 20\ncontxt = 20\n' >conf

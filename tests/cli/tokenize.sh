@@ -234,11 +234,10 @@ usage '--tokeniser: unknown option, did you mean --tokenizer' --tokeniser bytes 
 usage "--input: 'xml' is not" --tokenizer bytes --input xml text.txt
 usage "--level: '99' is out of range" --tokenizer bytes --level 99 text.txt
 usage "--shard-tokens: '-1' is out of range" --tokenizer bytes --shard-tokens -1 -o folder/ text.txt
-usage '--shard-tokens: needs a folder' --tokenizer bytes --shard-tokens 5 text.txt
 usage '--bos-token: <x> is not a special token of .*\(<s>, </s>\)' --tokenizer "$model" --bos-token '<x>' text.txt
 usage '--bos-token: the bytes tokenizer has no special tokens' --tokenizer bytes --bos-token '<s>' text.txt
+usage '--hold-out-to: standard output is also written \(--output\)' --hold-out 0.5 --hold-out-to - text.txt
 usage '--decode, --info, --validate, --leaks, --learn: expected one' --decode --info a.tok.zst
-usage '--tokenizer: does not go with' --decode --tokenizer bytes a.tok.zst
 if has_terminal; then
   script -qec "bam-tokenize --tokenizer bytes text.txt" /dev/null >out </dev/null
   contains out 'binary data is not for a terminal'

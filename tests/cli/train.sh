@@ -90,7 +90,6 @@ refused 2 "--context: '-1' is out of range" --context -1 a.tok.zst
 refused 2 '--steps: [0-9]+ steps of 1024 tokens are out of range' --steps 9e18 a.tok.zst
 refused 1 'training needs .* of memory' --order stream --batch-tokens 1e18 --steps 1 a.tok.zst
 refused 2 "--layers: '1e7' is out of range" --layers 1e7 a.tok.zst
-refused 2 '--pe: the model of --init-from has its own' --init-from model.h5 --pe rope a.tok.zst
 refused 2 "--context: '1e99' is out of range" --context 1e99 a.tok.zst
 refused 2 "--preset: 'l7' is not a choice" --preset l7 a.tok.zst
 refused 2 '--contxt: unknown option, did you mean --context' --contxt 3 a.tok.zst
@@ -113,6 +112,13 @@ one_line_error "^bam-train: training: the .* is not finite at step"
 absent no.h5
 expect 1 bam-train -q "${small[@]}" a.tok.zst -o missing/no.h5
 one_line_error '^bam-train: missing'
+# A log on standard output, unless that is taken.
+expect 0 bam-train -q "${small[@]}" a.tok.zst -o model.h5 --log -
+[ "$(grep -c '^{"step":' out)" = 3 ] || fail "--log - writes $(head -c 300 out)"
+[ -e ./- ] && fail "--log - makes a file of that name"
+expect 2 bam-train -q "${small[@]}" a.tok.zst --log -
+one_line_error '^bam-train: --log: standard output is also written \(--output\)|--output: standard output is also written \(--log\)'
+
 # A log that cannot be written ends the training, with what it has learnt.
 expect 0 bam-train -q "${small[@]}" --no-times a.tok.zst -o whole.h5
 expect 1 bam-train -q "${small[@]}" --no-times a.tok.zst -o logged.h5 --log /dev/full

@@ -89,7 +89,9 @@ TEST_CASE("item_rows: groups") {
   CHECK(groups[0].rows[1]->text("pred") == "b");
   CHECK(groups[1].rows[0]->text("task") == "cwe");
   rows.push_back(row(1, 0));
-  CHECK(error_of([&] { group_items(rows, {"task", "length"}, "sample"); }) == "vt 512 sample 1 is there twice");
+  CHECK(error_of([&] {
+          group_items(rows, {"task", "length"}, "sample");
+        }) == "task vt, length 512: sample 1 is there twice, expected tables of different shares, each once");
 }
 
 TEST_CASE("item_rows: shares are everything, once") {
@@ -128,7 +130,12 @@ TEST_CASE("item_file: rows are added, and a torn one is cut off") {
   std::ofstream(folder / "torn") << "task\tlen";
   CHECK(ItemFile(folder / "torn", kColumns, {}).rows().empty());
   std::ofstream(folder / "other") << "a\tb\n";
-  CHECK(contains(error_of([&] { ItemFile(folder / "other", kColumns, {}); }), "other:1: 2 columns"));
+  // What is another file stays as it is.
+  for (const std::string text : {"a\tb\n", "a\tb\nc", "no line feed", "task\tlength\n\0\1", "\x89HDF\r\n\x1a\n..."}) {
+    std::ofstream(folder / "other") << text;
+    CHECK(contains(error_of([&] { ItemFile(folder / "other", kColumns, {}); }), "other:1: "));
+    CHECK(slurp(folder / "other") == text);
+  }
   CHECK(contains(error_of([&] { ItemFile(folder.path(), kColumns, {}); }), "cannot open"));
   CHECK(contains(error_of([&] { ItemFile("/dev/null", kColumns, {}); }), "not a file"));
 }
