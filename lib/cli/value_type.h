@@ -16,8 +16,8 @@
 
 namespace bam::cli {
 
-// What a tool does with the file an option names; one that it adds to is an output as well. Completion offers file names
-// for all but `none`.
+// What a tool does with the file an option names; one that it adds to is an output as well. Completion offers file
+// names for all but `none`.
 enum class PathUse : std::uint8_t { none, input, output, added_to, either };
 
 template <typename T>
