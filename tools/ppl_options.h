@@ -54,7 +54,7 @@ struct PplOptions {
         .add("field", input.field, cli::text(), "NAME", "The field of a JSON line that is the document.");
     computation.declare(options);
     output.declare(options);
-    items.declare(options, "windows, or documents with --rolling,");
+    items.declare(options, "windows (documents with --rolling)");
     table.declare(options);
   }
 };

@@ -69,4 +69,18 @@ expect 1 "$BAM_SOURCE/pipelines/bundle" moved
 one_line_error 'moved is there already'
 expect 2 "$BAM_SOURCE/pipelines/bundle"
 
+# Packages have the same bytes from build to build, and all users may read them.
+if command -v dpkg-shlibdeps >/dev/null; then
+  package() { (umask 077 && cpack --config "$BAM_BUILD_DIR/CPackConfig.cmake" -G DEB -B "$1" >"$1.log" 2>&1) || fail "cpack: $(tail -3 "$1.log")"; }
+  package once
+  package again
+  same once/bam-lm_*.deb again/bam-lm_*.deb
+  same once/bam-lm-dev_*.deb again/bam-lm-dev_*.deb
+  dpkg-deb -c once/bam-lm_*.deb >contents
+  grep -vE '^[-d]rw[-x]r-[-x]r-[-x] root/root ' contents && fail "modes and owners, as above"
+  grep -q '/zsh/vendor-completions/_bam-train$' contents || fail "no completion where Debian's zsh looks"
+else
+  echo "no dpkg-shlibdeps (dpkg-dev) here: packages were not made" >&2
+fi
+
 finish
