@@ -27,7 +27,7 @@ void refuse_idle_options(const RulerToolOptions& o, const cli::Context& context)
        {.applies = o.dump, .why = "with --dump", .options = {"bos", "format", "no-header"}, .groups = {"Computation"}},
        {.applies = !o.data.empty(),
         .why = "with --data",
-        .options = {"lengths", "samples", "haystack", "words", "essay", "squad", "hotpot"}},
+        .options = {"lengths", "samples", "haystack", "words", "essay", "punkt", "squad", "hotpot"}},
        {.applies = !asks(o, has_needles), .why = "without a niah task among --tasks", .options = {"haystack"}},
        {.applies = !asks(o, named("qa_1")), .why = "without qa_1 among --tasks", .options = {"squad"}},
        {.applies = !asks(o, named("qa_2")), .why = "without qa_2 among --tasks", .options = {"hotpot"}}});

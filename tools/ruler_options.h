@@ -75,6 +75,8 @@ struct RulerToolOptions {
              "A folder with the word lists that RULER draws from.")
         .add("essay", material.essay, maybe_path("built-in"), "FILE",
              "The text of essay haystacks, plain or as RULER's JSON.")
+        .add("punkt", material.punkt, maybe_path("none"), "DIR",
+             "NLTK's punkt_tab/english, to cut essays into sentences as RULER does.")
         .add("squad", material.squad, maybe_path("none"), "FILE", "SQuAD's dev-v2.0.json, for qa_1.")
         .add("hotpot", material.hotpot, maybe_path("none"), "FILE", "hotpot_dev_distractor_v1.json, for qa_2.")
         .add("data", data, maybe_path("none"), "FILE", "Ask the samples of this RULER file; --tasks names its task.")

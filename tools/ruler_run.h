@@ -36,6 +36,13 @@ inline eval::RulerTask asked_task(const RulerToolOptions& o, Index number) {
   return task;
 }
 
+// The text, and what cuts it where that is not our own rule.
+inline std::string essay_name(const eval::RulerMaterial::Files& files) {
+  std::string name = files.essay.empty() ? "built-in" : files.essay;
+  if (!files.punkt.empty()) name.append(" by ").append(files.punkt);
+  return name;
+}
+
 class RulerRunner {
  public:
   RulerRunner(const RulerToolOptions& o, cli::Context& context, io::OutputFile& output)
@@ -48,7 +55,7 @@ class RulerRunner {
         run_{.source = o.data.empty() ? "generated" : o.data,
              .haystack = {},
              .words = o.material.words.empty() ? "built-in" : o.material.words,
-             .essay = o.material.essay.empty() ? "built-in" : o.material.essay,
+             .essay = essay_name(o.material),
              .bos = eval::uses_bos(o.bos) ? "yes" : "no",
              .stamp = o.computation.stamp(context, loaded_, *backend_)} {}
 

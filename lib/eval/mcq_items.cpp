@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "eval/python_text.h"
 #include "io/stream.h"
+#include "text/utf8.h"
 
 namespace bam::eval {
 namespace {
@@ -62,7 +63,9 @@ Index label_in(const element& from, const std::string& name) {
   const element value = member(from, name);
   std::int64_t number = 0;
   if (value.get(number) == simdjson::SUCCESS) return number;
-  return number_of(text_of(value, name), name);
+  std::string_view text;
+  if (value.get(text) != simdjson::SUCCESS) throw BadItem("\"" + name + "\" is not a whole number");
+  return number_of(text, name);
 }
 
 std::string id_in(const element& from, const char* name) {
@@ -199,7 +202,7 @@ class ItemReader {
   void read(const std::string& path, std::vector<McqItem>& items) {
     const std::unique_ptr<io::ByteSource> source = io::open_decompressed(path);
     const std::string all = io::read_all(*source, kMostBytes);
-    std::string_view bytes = all;
+    std::string_view bytes = text::without_byte_order_mark(all);
     const bool is_json = strip(bytes.substr(0, 1000)).starts_with('{');
     if (!is_json && task_ != McqTask::mmlu) {
       throw Error(source->name() + ": not JSON lines, expected items of the task as they are published");
@@ -209,7 +212,7 @@ class ItemReader {
       Index item_line = line + 1;
       try {
         std::optional<McqItem> item =
-            is_json ? next_line(bytes, line, item_line) : next_record(bytes, line, subject_of(path));
+            is_json ? next_line(bytes, line, item_line) : next_record(bytes, line, item_line, subject_of(path));
         if (!item) break;
         check(*item);
         items.push_back(std::move(*item));
@@ -253,8 +256,14 @@ class ItemReader {
     return {};
   }
 
-  static McqItem next_record(std::string_view& bytes, Index& line, const std::string& subject) {
-    const std::vector<std::string> fields = take_record(bytes, line);
+  static std::optional<McqItem> next_record(std::string_view& bytes, Index& line, Index& item_line,
+                                            const std::string& subject) {
+    std::vector<std::string> fields;
+    do {
+      if (bytes.empty()) return {};
+      item_line = line + 1;
+      fields = take_record(bytes, line);
+    } while (fields.size() == 1 && strip(fields[0]).empty());
     if (fields.size() != 6) throw BadItem(std::to_string(fields.size()) + " fields, expected question,A,B,C,D,letter");
     const std::size_t gold = fields[5].size() == 1 ? kLetters.find(fields[5]) : std::string_view::npos;
     if (gold == std::string_view::npos) throw BadItem("the answer '" + fields[5].substr(0, 20) + "' is none of A to D");
@@ -271,7 +280,7 @@ std::vector<Index> read_labels(const std::string& path) {
   const std::unique_ptr<io::ByteSource> source = io::open_decompressed(path);
   const std::string bytes = io::read_all(*source, kMostBytes);
   std::vector<Index> labels;
-  for (const std::string_view word : split_blanks(strip(bytes))) {
+  for (const std::string_view word : split_blanks(strip(text::without_byte_order_mark(bytes)))) {
     if (word != "0" && word != "1") {
       throw Error(source->name() + ": label " + std::to_string(labels.size()) + " is '" +
                   std::string(word.substr(0, 20)) + "', expected 0 or 1");

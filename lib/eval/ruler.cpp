@@ -12,6 +12,7 @@
 #include "eval/python_text.h"
 #include "eval/ruler_metric.h"
 #include "io/stream.h"
+#include "text/utf8.h"
 
 namespace bam::eval {
 namespace {
@@ -72,7 +73,8 @@ RulerPrompt prompt_of(const RulerSample& sample, Index number, const RulerTask& 
   RulerPrompt prompt{
       .sample = number, .text = sample.input + sample.answer_prefix, .outputs = sample.outputs, .depth = {}};
   const Index tokens = sample.length - task.answer_tokens;
-  if (sample.answer_token && tokens > 0) {
+  // Elsewhere the length may leave the answer out.
+  if (sample.answer_token && tokens > 0 && *sample.answer_token <= tokens) {
     prompt.depth = static_cast<double>(*sample.answer_token) / static_cast<double>(tokens);
   }
   return prompt;
@@ -97,13 +99,54 @@ void ask_ruler(const LoadedModel& loaded, const RulerTask& task, const std::vect
   for (const std::size_t i : order) done(asker.ask(prompts[i], ids[i]));
 }
 
+namespace {
+
+// One line of a file of RULER's; `fail` makes an Error of what is wrong with it.
+RulerSample sample_of(const simdjson::dom::object& object, const std::function<Error(const std::string&)>& fail) {
+  const auto given = [&](const char* name) {
+    simdjson::dom::element element;
+    const bool is_there = object[name].get(element) == simdjson::SUCCESS && !element.is_null();
+    return is_there ? std::optional(element) : std::nullopt;
+  };
+  const auto text = [&](const char* name) {
+    const std::optional<simdjson::dom::element> element = given(name);
+    std::string_view value;
+    if (element && element->get(value) != simdjson::SUCCESS) throw fail("\"" + std::string(name) + "\" is not a text");
+    return std::string(value);
+  };
+  const auto tokens = [&](const char* name) {
+    const std::optional<simdjson::dom::element> element = given(name);
+    std::int64_t value = 0;
+    if (element && (element->get(value) != simdjson::SUCCESS || value < 0)) {
+      throw fail("\"" + std::string(name) + "\" is not a number of tokens");
+    }
+    return element ? std::optional<Index>(value) : std::nullopt;
+  };
+  RulerSample sample{.input = text("input"), .outputs = {}, .answer_prefix = text("answer_prefix"), .answer_token = {}};
+  if (!given("input") || (sample.input.empty() && sample.answer_prefix.empty())) throw fail("no \"input\" of text");
+  simdjson::dom::array outputs;
+  if (object["outputs"].get(outputs) != simdjson::SUCCESS) throw fail("no \"outputs\"");
+  for (const simdjson::dom::element output : outputs) {
+    std::string_view value;
+    if (output.get(value) != simdjson::SUCCESS) throw fail("\"outputs\" that are not texts");
+    sample.outputs.emplace_back(value);
+  }
+  if (sample.outputs.empty()) throw fail("\"outputs\" without any");
+  sample.length = tokens("length").value_or(0);
+  sample.answer_token = tokens("token_position_answer");
+  return sample;
+}
+
+}  // namespace
+
 std::vector<RulerPrompt> read_ruler_data(const std::string& path, const RulerTask& task) {
   const std::unique_ptr<io::ByteSource> source = io::open_decompressed(path);
   const std::string bytes = io::read_all(*source, kMostDataBytes);
   std::vector<RulerPrompt> prompts;
   simdjson::dom::parser parser;
   Index line = 0;
-  for (std::size_t begin = 0; begin < bytes.size();) {
+  std::size_t begin = bytes.size() - text::without_byte_order_mark(bytes).size();
+  while (begin < bytes.size()) {
     const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
     const std::string text = bytes.substr(begin, end - begin);
     begin = end + 1;
@@ -115,25 +158,7 @@ std::vector<RulerPrompt> read_ruler_data(const std::string& path, const RulerTas
     };
     simdjson::dom::object object;
     if (parser.parse(text).get(object) != simdjson::SUCCESS) throw fail("not a JSON object");
-    std::string_view input;
-    std::string_view prefix;
-    simdjson::dom::array outputs;
-    if (object["input"].get(input) != simdjson::SUCCESS) throw fail("no \"input\" of text");
-    if (object["outputs"].get(outputs) != simdjson::SUCCESS) throw fail("no \"outputs\"");
-    if (object["answer_prefix"].get(prefix) != simdjson::SUCCESS) prefix = {};
-    RulerSample sample{
-        .input = std::string(input), .outputs = {}, .answer_prefix = std::string(prefix), .answer_token = {}};
-    std::int64_t number = 0;
-    if (object["length"].get(number) == simdjson::SUCCESS) sample.length = number;
-    if (object["token_position_answer"].get(number) == simdjson::SUCCESS) sample.answer_token = number;
-    for (const simdjson::dom::element output : outputs) {
-      std::string_view value;
-      if (output.get(value) != simdjson::SUCCESS) throw fail("\"outputs\" that are not texts");
-      sample.outputs.emplace_back(value);
-    }
-    if (sample.outputs.empty()) throw fail("\"outputs\" without any");
-    if (input.empty() && prefix.empty()) throw fail("\"input\" without text");
-    prompts.push_back(prompt_of(sample, std::ssize(prompts), task));
+    prompts.push_back(prompt_of(sample_of(object, fail), std::ssize(prompts), task));
   }
   if (prompts.empty()) throw Error(source->name() + ": no sample, expected samples as RULER writes them");
   return prompts;

@@ -8,6 +8,7 @@
 #include "eval/ruler_essay.h"
 #include "eval/ruler_samples.h"
 #include "io/stream.h"
+#include "text/utf8.h"
 
 namespace bam::eval {
 namespace {
@@ -134,7 +135,8 @@ Questions read_hotpot(const std::string& file) {
 
 std::string read_essay(const std::string& file) {
   if (file.empty()) return std::string(kEssay);
-  std::string bytes = io::read_file(file, kMostBytes);
+  const std::string all = io::read_file(file, kMostBytes);
+  std::string bytes(text::without_byte_order_mark(all));
   if (strip(bytes).empty()) throw Error(file + ": empty, expected a text");
   if (!bytes.starts_with('{')) return bytes;
   simdjson::dom::parser parser;
@@ -159,6 +161,12 @@ const std::vector<std::string>& RulerMaterial::essay_words() {
     for (const std::string_view word : split_blanks(essay)) essay_words_.emplace_back(word);
   }
   return essay_words_;
+}
+
+std::vector<std::string_view> RulerMaterial::essay_sentences(std::string_view text) {
+  if (files_.punkt.empty()) return sentences(text);
+  if (!punkt_) punkt_.emplace(files_.punkt);
+  return punkt_->sentences(text);
 }
 
 const RulerMaterial::Questions& RulerMaterial::questions(const RulerTask& task) {

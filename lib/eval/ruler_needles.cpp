@@ -153,7 +153,7 @@ class NeedlesGenerator : public SizedGenerator {
       if (i > 0) text += ' ';
       text += words[static_cast<std::size_t>(i % std::ssize(words))];
     }
-    const std::vector<std::string_view> all = sentences(strip(text));
+    const std::vector<std::string_view> all = material_.essay_sentences(strip(text));
     std::vector<std::size_t> places;
     for (const Index number : sample(kDepths, std::ssize(needles))) {
       places.push_back(static_cast<std::size_t>(static_cast<double>(all.size()) * (depth(number) / 100)));

@@ -1,9 +1,8 @@
 // RULER's samples, byte for byte those of its own generators for the same seed, tokenizer, length and words. Sizes are
 // found by trying, and every try draws from the random stream, so that a sample depends on all before it.
 //
-// Sources  NVIDIA/RULER, as of 2026. Essays are cut into sentences by a rule of our own and not by NLTK's Punkt, so
-// that
-//          tasks with essays are alike in kind only.
+// Sources  NVIDIA/RULER, as of 2026. Without the parameters of NLTK's Punkt, essays are cut into sentences by a rule of
+//          our own, and tasks with essays are alike in kind only.
 #pragma once
 
 #include <memory>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/punkt.h"
 #include "eval/ruler_tasks.h"
 #include "eval/ruler_words.h"
 #include "text/tokenizer.h"
@@ -37,6 +37,7 @@ class RulerMaterial {
     std::string essay;   // text, or RULER's JSON with one "text"; empty: built-in
     std::string squad;   // dev-v2.0.json
     std::string hotpot;  // hotpot_dev_distractor_v1.json
+    std::string punkt;   // a folder of NLTK's parameters; empty: sentences by our own rule
   };
   // A question of qa_1 or qa_2; documents by number.
   struct Question {
@@ -57,6 +58,8 @@ class RulerMaterial {
   const WordLists& words();
   const KeyNames& key_names();
   const std::vector<std::string>& essay_words();
+  // Of a text whose only white space is the blank.
+  std::vector<std::string_view> essay_sentences(std::string_view text);
   // Throws UsageError where the user gave no file for the task.
   const Questions& questions(const RulerTask& task);
 
@@ -65,6 +68,7 @@ class RulerMaterial {
   std::optional<WordLists> words_;
   std::optional<KeyNames> key_names_;
   std::vector<std::string> essay_words_;
+  std::optional<Punkt> punkt_;
   std::optional<Questions> squad_, hotpot_;
 };
 

@@ -52,6 +52,9 @@ class Members {
     return element;
   }
 
+  // Also where it is null.
+  bool has(std::string_view name) const { return root_[name].error() == simdjson::SUCCESS; }
+
   template <typename T>
   T get(std::string_view name, const char* expected, const std::optional<T>& otherwise) const {
     const std::optional<Element> element = find(name);
@@ -122,27 +125,45 @@ void check_architecture(const Members& members, const std::string& type) {
 // theta, in the old place or the new one. Whatever stretches the angles is no part of a model here.
 double rotary_theta(const Members& members, double otherwise) {
   double theta = members.real("rope_theta", otherwise);
+  if (members.find("rope_scaling") && members.find("rope_parameters")) {
+    members.does_not_map("rope_scaling and rope_parameters are both there", "expected one of them");
+  }
   for (const std::string_view name : {"rope_scaling", "rope_parameters"}) {
     const std::optional<Element> given = members.find(name);
     if (!given) continue;
     simdjson::dom::object object;
     if (given->get(object) != simdjson::SUCCESS) members.refuse(std::string(name) + " is not an object");
+    // A member of another kind than is known must not pass for one that is missing.
+    const auto read = [&](std::string_view key, auto& value) {
+      Element member;
+      if (object[key].get(member) != simdjson::SUCCESS || member.is_null()) return;
+      if (member.get(value) != simdjson::SUCCESS) members.does_not_map(members.shown(name));
+    };
     std::string_view type = "default";
-    for (const std::string_view key : {"type", "rope_type"}) {
-      if (std::string_view named; object[key].get(named) == simdjson::SUCCESS) type = named;
-    }
+    for (const std::string_view key : {"type", "rope_type"}) read(key, type);
     if (type != "default") {
       members.does_not_map(members.shown(name),
                            type == "linear" ? "without it, evaluations with --rope-scaling linear:FACTOR are the same"
                                             : "expected rotary angles as they are");
     }
     double part = 1;
-    if (object["partial_rotary_factor"].get(part) == simdjson::SUCCESS && part != 1) {
-      members.does_not_map(members.shown(name));
-    }
-    if (double base = 0; object["rope_theta"].get(base) == simdjson::SUCCESS) theta = base;
+    read("partial_rotary_factor", part);
+    const bool is_by_layer =
+        std::any_of(object.begin(), object.end(), [](const auto& field) { return field.value.is_object(); });
+    if (part != 1 || is_by_layer) members.does_not_map(members.shown(name));
+    read("rope_theta", theta);
   }
   return theta;
+}
+
+// Mistral's window is there unless it is null, and no other member switches it off.
+void check_window(const Members& members, const std::string& type) {
+  constexpr const char* kHint = "with null in its place, evaluations with --window of that size are the same";
+  if (type == "mistral" && !members.has("sliding_window")) {
+    members.does_not_map("sliding_window is missing, which stands for 4096", kHint);
+  }
+  const bool is_used = type == "mistral" || members.flag("use_sliding_window", true);
+  if (members.find("sliding_window") && is_used) members.does_not_map(members.shown("sliding_window"), kHint);
 }
 
 // What would change the mathematics, wherever it is not at the value that leaves it out.
@@ -158,10 +179,6 @@ void check_plain(const Members& members, const ModelConfig& config) {
   if (members.real("partial_rotary_factor", 1) != 1) members.does_not_map(members.shown("partial_rotary_factor"));
   if (members.find("quantization_config")) {
     members.does_not_map("quantization_config is there", "expected weights of F32, BF16 or F16");
-  }
-  if (members.find("sliding_window") && members.flag("use_sliding_window", true)) {
-    members.does_not_map(members.shown("sliding_window"),
-                         "without it, evaluations with --window of that size are the same");
   }
 }
 
@@ -180,7 +197,8 @@ HuggingFaceConfig parse_huggingface_config(std::string_view json, const std::str
   config.dim = members.size("hidden_size");
   config.layers = members.size("num_hidden_layers");
   config.heads = members.size("num_attention_heads");
-  config.kv_heads = members.size("num_key_value_heads", type == "mistral" ? kMistralKvHeads : config.heads);
+  config.kv_heads = members.size(
+      "num_key_value_heads", type == "mistral" && !members.has("num_key_value_heads") ? kMistralKvHeads : config.heads);
   config.ffn = members.size("intermediate_size");
   config.norm_eps = members.real("rms_norm_eps", kLlamaEps);
   parsed.tied = members.flag("tie_word_embeddings", false);
@@ -207,6 +225,7 @@ HuggingFaceConfig parse_huggingface_config(std::string_view json, const std::str
     members.refuse(error.what());
   }
   check_plain(members, config);
+  check_window(members, type);
   return parsed;
 }
 

@@ -32,10 +32,11 @@ class Weights {
   };
 
   explicit Weights(const std::string& folder) : folder_(folder) {
-    if (is_there(folder + "/" + kIndex)) {
-      open_indexed();
-    } else if (is_there(folder + "/" + kWeights)) {
+    // Where both are there, transformers reads the one file.
+    if (is_there(folder + "/" + kWeights)) {
       add_all(open(kWeights));
+    } else if (is_there(folder + "/" + kIndex)) {
+      open_indexed();
     } else {
       throw Error(folder + ": no " + kWeights + " or " + kIndex + ", expected weights as safetensors");
     }

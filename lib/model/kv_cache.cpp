@@ -1,6 +1,7 @@
 #include "model/kv_cache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -260,6 +261,9 @@ Scores Reader::score(Range range, std::span<const std::int32_t> targets) {
                            .hit = rows(hit_.view(), row, slice_rows)});
   }
   backend.copy_out({scores.nll_nats.data() + first, DType::f64, {count}}, rows(nll_.view(), 0, count));
+  if (std::any_of(scores.nll_nats.begin(), scores.nll_nats.end(), [](double nll) { return std::isnan(nll); })) {
+    throw Error("the model's logits are not numbers: are its weights damaged?");
+  }
   backend.copy_out({scores.hit.data() + first, DType::i32, {count}}, rows(hit_.view(), 0, count));
   return scores;
 }

@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 #include "io/checkpoint.h"
+#include "text/utf8.h"
 
 namespace bam::text {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
 constexpr std::size_t kTextPartBytes = 1 << 20;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
 bool has_suffix(std::string_view name, std::string_view suffix) {
@@ -31,7 +31,7 @@ std::string_view without_compression(std::string_view name) {
 }
 
 bool looks_like_json_lines(std::string_view content) {
-  if (content.starts_with(kByteOrderMark)) content.remove_prefix(kByteOrderMark.size());
+  content = without_byte_order_mark(content);
   const std::size_t brace = content.find_first_not_of(kBlanks);
   if (brace == std::string_view::npos || content[brace] != '{') return false;
   const std::size_t next = content.find_first_not_of(kBlanks, brace + 1);
@@ -50,7 +50,7 @@ DocumentReader::DocumentReader(std::unique_ptr<io::ByteSource> source, const Inp
       most_line_bytes_(static_cast<std::size_t>(options.most_line_bytes)) {
   fill();
   if (format_ == InputFormat::automatic) format_ = detect();
-  if (format_ != InputFormat::text && rest().starts_with(kByteOrderMark)) position_ += kByteOrderMark.size();
+  if (format_ != InputFormat::text) position_ += rest().size() - without_byte_order_mark(rest()).size();
 }
 
 InputFormat DocumentReader::detect() const {

@@ -17,10 +17,16 @@ function span(text,    out, at, name, to) {
 }
 function close_block() { if (block != "") print "</" block ">"; block = "" }
 function begin(kind) { if (block != kind) { close_block(); print "<" kind ">"; block = kind } }
-function picture(file,    line, found, inside) {
+# Every SVG of gnuplot has the same names and title; on one page each name may stand once.
+function picture(file, title,    line, found, inside) {
+  ++pictures
   while ((getline line < (dir "/" file)) > 0) {
     found = 1
     if (line ~ /^<svg/) inside = 1
+    gsub(/ id=['"]/, "&p" pictures "-", line)
+    gsub(/href=['"]#/, "&p" pictures "-", line)
+    gsub(/url\(#/, "&p" pictures "-", line)
+    if (line == "<title>Gnuplot</title>") line = "<title>" escape(title) "</title>"
     if (inside) print line
   }
   close(dir "/" file)
@@ -40,7 +46,7 @@ BEGIN {
 }
 /^# / && !titled { titled = 1; print "<title>" escape(substr($0, 3)) "</title>\n</head>\n<body>" }
 /^#+ / { close_block(); level = index($0, " ") - 1; print "<h" level ">" span(substr($0, level + 2)) "</h" level ">"; next }
-/^!\[/ { close_block(); to = $0; sub(/^!\[[^]]*\]\(/, "", to); sub(/\).*/, "", to); picture(to); next }
+/^!\[/ { close_block(); to = name = $0; sub(/^!\[[^]]*\]\(/, "", to); sub(/\).*/, "", to); sub(/^!\[/, "", name); sub(/\].*/, "", name); picture(to, name); next }
 /^\|[-:| ]+\|$/ { next }
 /^\|/ { kind = block == "table" ? "td" : "th"; begin("table"); print row($0, kind); next }
 /^- / { if (item) print "</li>"; begin("ul"); item = 1; print "<li>" span(substr($0, 3)); next }

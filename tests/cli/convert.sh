@@ -104,6 +104,12 @@ refused 's/"rope_scaling": null/"rope_scaling": {"rope_type": "llama3", "factor"
 refused 's/"rope_scaling": null/"rope_parameters": {"rope_type": "yarn", "rope_theta": 1}/' 'rope_parameters is .*yarn'
 refused 's/"mlp_bias": false/"quantization_config": {}/' 'quantization_config is there'
 refused 's/"mlp_bias": false/"sliding_window": 4096/' 'sliding_window is 4096, .*--window'
+refused 's/"llama"/"mistral"/; s/LlamaFor/MistralFor/' 'sliding_window is missing, which stands for 4096'
+refused 's/"llama"/"mistral"/; s/LlamaFor/MistralFor/; s/"mlp_bias": false/"sliding_window": 64, "use_sliding_window": false/' 'sliding_window is 64'
+refused 's/"rope_scaling": null/"rope_parameters": {"rope_type": 3}/' 'rope_parameters is {"rope_type":3}'
+refused 's/"rope_scaling": null/"rope_parameters": {"rope_theta": "5"}/' 'rope_parameters is {"rope_theta":"5"}'
+refused 's/"rope_scaling": null/"rope_parameters": {"sliding_attention": {"rope_theta": 5}}/' 'rope_parameters is .*sliding_attention'
+refused 's/"rope_scaling": null/"rope_scaling": {"type": "default"}, "rope_parameters": {}/' 'rope_scaling and rope_parameters are both there'
 refused 's/"hidden_size": 32/"hidden_size": 33/' 'model: dim 33 is not a multiple of heads 4'
 refused 's/"hidden_size": 32/"hidden_size": 1e300/' 'hidden_size is not a whole number'
 refused 's/"vocab_size": 257/"vocab_size": -1/' 'model: vocab is -1, expected 1 to'
@@ -124,8 +130,30 @@ damaged 'sed -i "s/\"num_hidden_layers\": 2/\"num_hidden_layers\": 16777216/" co
 damaged 'sed -i "s/\"intermediate_size\": [0-9]*/\"intermediate_size\": 7/" config.json' 'bad/model.safetensors: model.layers.0.mlp.gate_proj.weight has the shape'
 damaged 'rm tokenizer.json bam_tokenizer.json' 'bad: no tokenizer.json, tokenizer.model or vocab.json'
 damaged 'sed -i s/bytes/bites/ bam_tokenizer.json' 'bad/bam_tokenizer.json: '
-damaged 'echo "{\"weight_map\": {\"w\": \"../rope/model.safetensors\"}}" >model.safetensors.index.json' 'bad/model.safetensors.index.json: "w" is in no file of this folder'
-damaged 'echo "{\"weight_map\": {\"w\": \"model.safetensors\"}}" >model.safetensors.index.json' 'bad/model.safetensors.index.json: "w" is not in model.safetensors'
+damaged 'rm model.safetensors; echo "{\"weight_map\": {\"w\": \"../rope/model.safetensors\"}}" >model.safetensors.index.json' 'bad/model.safetensors.index.json: "w" is in no file of this folder'
+damaged 'mv model.safetensors 1.safetensors; echo "{\"weight_map\": {\"w\": \"1.safetensors\"}}" >model.safetensors.index.json' 'bad/model.safetensors.index.json: "w" is not in 1.safetensors'
+
+# Of a file and an index the file counts, as for transformers.
+cp -r rope both
+echo '{"weight_map": {}}' >both/model.safetensors.index.json
+expect 0 quiet both -o both.h5
+quiet rope -o one.h5
+same both.h5 one.h5
+
+# Weights that are no numbers convert, and no evaluation makes figures of them.
+cp -r rope nan
+printf '\0\0\300\177' | dd of=nan/model.safetensors bs=1 seek=$(($(stat -c %s nan/model.safetensors) - 4)) conv=notrunc status=none
+quiet nan -o nan.h5
+no_figures() {
+  expect 1 "$@"
+  one_line_error "^$1: .*not (made of )?numbers: are its weights damaged\\?"
+  [ -s out ] && fail "$1: figures of no numbers: $(head -c 200 out)"
+}
+echo '{"goal":"a","sol1":"b","sol2":"c","label":1}' >piqa.jsonl
+no_figures bam-ppl -q --context 32 nan.h5 text.txt
+no_figures bam-ppl -q --rolling nan.h5 text.txt
+no_figures bam-mcq -q --task piqa nan.h5 piqa.jsonl
+no_figures bam-passkey -q --lengths 300 --samples 1 nan.h5
 
 # A tokenizer that has no tokenizer.json: said, hidden from other programs, and back as it was.
 model=$BAM_SOURCE/tests/data/tokenizers/spm-bpe-1k-nfkc.model

@@ -42,6 +42,14 @@ quiet --task arc_easy --shots 2 --per-item model.h5 arc.jsonl >drawn
 quiet --task arc_easy --shots 2 --seed 1234 --per-item model.h5 arc.jsonl | cmp -s - drawn || fail "the seed is not the harness's"
 quiet --task arc_easy --shots 2 --seed 4 --per-item model.h5 arc.jsonl | cmp -s - drawn && fail "--seed changes nothing"
 
+# Files of other systems: a mark of the byte order, CRLF, lines of blanks.
+{ printf '\xef\xbb\xbf'; sed 's/$/\r/' arc.jsonl; } >windows.jsonl
+quiet --task arc_easy model.h5 windows.jsonl | cmp -s - whole || fail "a mark of the byte order or CRLF changes JSON lines"
+mkdir windows
+{ printf '\xef\xbb\xbf'; sed 's/$/\r\n\r/' high_algebra_test.csv; } >windows/high_algebra_test.csv
+quiet --task mmlu --per-item model.h5 high_algebra_test.csv >plain
+quiet --task mmlu --per-item model.h5 windows/high_algebra_test.csv | cmp -s - plain || fail "a mark of the byte order, CRLF or blank lines change CSV"
+
 # Shares and their table.
 for i in 1 2; do quiet --task arc_easy --task $i/2 --per-item --no-header model.h5 arc.jsonl >$i.tsv || fail "share $i"; done
 [ "$(cat 1.tsv 2.tsv | cut -f4 | sort | paste -sd' ')" = "q1 q2 q3 q4 q5" ] || fail "shares are $(cut -f4 1.tsv 2.tsv)"
@@ -67,6 +75,8 @@ fails 1 'none.jsonl: ' --task arc_easy model.h5 none.jsonl
 fails 1 'empty: ' --task arc_easy model.h5 empty
 fails 1 'missing.jsonl:6: item 5: no "choices"' --task arc_easy model.h5 missing.jsonl
 fails 1 'cut.jsonl:[0-9]: item [0-9]: not valid JSON' --task arc_easy model.h5 cut.jsonl
+echo '{"goal":"a","sol1":"b","sol2":"c","label":1.0}' >label.jsonl
+fails 1 'label.jsonl:1: item 0: "label" is not a whole number' --task piqa model.h5 label.jsonl
 fails 1 'arc.jsonl:1: item 0: no "goal"' --task piqa model.h5 arc.jsonl
 fails 1 'high_algebra_test.csv: not JSON lines' --task arc_easy model.h5 high_algebra_test.csv
 fails 1 '--shots: 5 examples are asked for and 5 are there' --task arc_easy --shots 5 model.h5 arc.jsonl

@@ -89,6 +89,23 @@ printf '{"index":0,"input":"Say 1.","outputs":["x","y"]}\n' | zstd -q >one.jsonl
 expect 0 quiet --tasks qa_1 --data one.jsonl.zst --per-item model.h5
 [ "$(column outputs out)" = '["x", "y"]' ] || fail "outputs: $(column outputs out)"
 
+{ printf '\xef\xbb\xbf'; sed 's/$/\r/' four.jsonl; } >windows.jsonl
+quiet --tasks niah_multikey_3 --data four.jsonl model.h5 | sed 's/four/windows/' >plain
+quiet --tasks niah_multikey_3 --data windows.jsonl model.h5 | cmp -s - plain || fail "a mark of the byte order or CRLF changes --data"
+
+# Essays cut into sentences with the parameters of NLTK.
+mkdir punkt
+printf 'mr\nvs' >punkt/abbrev_types.txt
+printf 'it' >punkt/sent_starters.txt
+printf 'j\tdoe' >punkt/collocations.tab
+printf 'he\t34\nthe\t34\n' >punkt/ortho_context.tab
+essay=(--tasks niah_single_2 --lengths 2k --samples 3 --seed 42)
+expect 0 quiet "${essay[@]}" --punkt punkt --dump model.h5
+[ "$(sha256sum <out | cut -c1-16)" = d06fba3c2cb926cd ] || fail "--punkt: samples differ from those of NLTK's sentences: $(sha256sum <out)"
+quiet "${essay[@]}" --dump model.h5 | cmp -s - out && fail "--punkt changes nothing"
+expect 0 quiet "${essay[@]}" --punkt punkt model.h5
+[ "$(column essay out)" = "built-in by punkt" ] || fail "essay is $(column essay out)"
+
 # Bad input: one line, and no table.
 fails() {
   local status=$1 expected=$2
@@ -106,6 +123,11 @@ fails 1 'none.h5: ' none.h5
 fails 1 '--lengths: 200 tokens are too few for niah_single_1: ' --tasks niah_single_1 --lengths 200 model.h5
 fails 1 '--lengths: 1000000000 tokens take .* of memory|--lengths: 1000000001 tokens take .* of memory' --tasks fwe --lengths 1G model.h5
 fails 1 'bad.jsonl:2: "outputs" without any' --tasks vt --data bad.jsonl model.h5
+echo '{"input":"a","outputs":["b"],"answer_prefix":7}' >prefix.jsonl
+fails 1 'prefix.jsonl:1: "answer_prefix" is not a text' --tasks vt --data prefix.jsonl model.h5
+echo '{"input":"a","outputs":["b"],"length":"12"}' >length.jsonl
+fails 1 'length.jsonl:1: "length" is not a number of tokens' --tasks vt --data length.jsonl model.h5
+fails 1 'directory/abbrev_types.txt: ' --tasks niah_single_2 --lengths 2k --punkt directory model.h5
 fails 1 'empty: ' --tasks vt --data empty model.h5
 fails 1 'directory/nounlist.txt: ' --tasks cwe --lengths 2k --words directory model.h5
 fails 1 'none.txt: ' --tasks niah_single_2 --lengths 2k --essay none.txt model.h5

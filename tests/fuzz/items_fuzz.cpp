@@ -31,7 +31,8 @@ void read_samples(std::size_t task, const std::string& bytes) {
 
 void read_material(std::size_t kind, const std::string& bytes) {
   const test::MemoryFile file(bytes);
-  eval::RulerMaterial material({.words = {}, .essay = file.path(), .squad = file.path(), .hotpot = file.path()});
+  eval::RulerMaterial material(
+      {.words = {}, .essay = file.path(), .squad = file.path(), .hotpot = file.path(), .punkt = {}});
   if (kind == 0) {
     (void)material.essay_words();
     return;

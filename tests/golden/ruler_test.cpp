@@ -38,7 +38,7 @@ const RulerTask& task_of(std::string_view name) {
 class Generators {
  public:
   explicit Generators(const std::string& folder)
-      : material_({.words = folder + "/benchmarks/ruler", .essay = {}, .squad = {}, .hotpot = {}}),
+      : material_({.words = folder + "/benchmarks/ruler", .essay = {}, .squad = {}, .hotpot = {}, .punkt = {}}),
         tokenizer_(text::open_tokenizer(folder + "/tokenizers/mistral-v3.model")) {}
 
   std::unique_ptr<RulerGenerator> make(std::string_view task, Index length, std::uint32_t seed) {

@@ -39,8 +39,11 @@ RulerTask noise(NeedlePart key, NeedlePart value, Index keys, Index values, Inde
 }
 
 RulerMaterial material() {
-  return RulerMaterial(
-      {.words = {}, .essay = {}, .squad = "tests/data/ruler/squad.json", .hotpot = "tests/data/ruler/hotpot.json"});
+  return RulerMaterial({.words = {},
+                        .essay = {},
+                        .squad = "tests/data/ruler/squad.json",
+                        .hotpot = "tests/data/ruler/hotpot.json",
+                        .punkt = {}});
 }
 
 std::vector<RulerSample> samples_of(const RulerTask& task, Index length, int count, std::uint32_t seed) {
@@ -147,7 +150,7 @@ TEST_CASE("ruler: lists of words") {
   CHECK(contains(error_of([&] { read_word_lists(folder.path()); }), "Git LFS leaves a pointer"));
   std::ofstream(folder / "english_words.json") << R"({"0": "one", "1": "two"})";
   CHECK(read_word_lists(folder.path()).more == std::vector<std::string>{"one", "two"});
-  RulerMaterial made_of({.words = folder.path(), .essay = {}, .squad = {}, .hotpot = {}});
+  RulerMaterial made_of({.words = folder.path(), .essay = {}, .squad = {}, .hotpot = {}, .punkt = {}});
   CHECK(contains(error_of([&] { make_ruler_generator(task_of("cwe"), made_of, tokenizer(), 2048, 1); }),
                  "cwe at 2048 tokens tries 20 words, and the lists have 8 and english_words.json 2"));
   CHECK(KeyNames(built_in_words()).size() > 50000);
@@ -160,10 +163,10 @@ TEST_CASE("ruler: essays of the user, as text and as RULER's JSON") {
   std::ofstream(folder / "empty.txt") << " \n";
   const std::vector<std::string> expected = {"One", "two", "three.", "Four", "five."};
   for (const char* name : {"essay.txt", "essay.json"}) {
-    RulerMaterial made_of({.words = {}, .essay = folder / name, .squad = {}, .hotpot = {}});
+    RulerMaterial made_of({.words = {}, .essay = folder / name, .squad = {}, .hotpot = {}, .punkt = {}});
     CHECK(made_of.essay_words() == expected);
   }
-  RulerMaterial empty({.words = {}, .essay = folder / "empty.txt", .squad = {}, .hotpot = {}});
+  RulerMaterial empty({.words = {}, .essay = folder / "empty.txt", .squad = {}, .hotpot = {}, .punkt = {}});
   CHECK(contains(error_of([&] { empty.essay_words(); }), "empty.txt: empty"));
   CHECK(RulerMaterial().essay_words().size() > 10000);
 }
