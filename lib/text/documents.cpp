@@ -13,6 +13,7 @@ namespace bam::text {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
+constexpr std::size_t kFirstPieceBytes = 4 * 1024;
 constexpr std::size_t kTextPartBytes = 1 << 20;
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
@@ -65,17 +66,20 @@ InputFormat DocumentReader::detect() const {
   return looks_like_json_lines(rest()) ? InputFormat::jsonl : InputFormat::text;
 }
 
-// Reads a whole block, so that what follows does not depend on how a pipe was filled.
+// Reads a whole block, so that what follows does not depend on how a pipe was filled; in growing pieces, because many
+// inputs are small, and room for a block costs more than reading them does.
 bool DocumentReader::fill() {
-  if (at_end_) return false;
   buffer_.erase(0, position_);
   position_ = 0;
   const std::size_t before = buffer_.size();
-  buffer_.resize(before + kBlockBytes);
-  const Index got = source_->read_full(std::span<char>(buffer_).subspan(before));
-  buffer_.resize(before + static_cast<std::size_t>(got));
-  at_end_ = got < static_cast<Index>(kBlockBytes);
-  return got > 0;
+  std::size_t filled = before;
+  for (std::size_t piece = kFirstPieceBytes; !at_end_ && filled < before + kBlockBytes; piece *= 2) {
+    buffer_.resize(std::min(filled + piece, before + kBlockBytes));
+    filled += static_cast<std::size_t>(source_->read_full(std::span<char>(buffer_).subspan(filled)));
+    at_end_ = filled < buffer_.size();
+  }
+  buffer_.resize(filled);
+  return filled > before;
 }
 
 bool DocumentReader::next(Record& record) {
