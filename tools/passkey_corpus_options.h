@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/run_tool.h"
 #include "eval/passkey_corpus.h"
+#include "io/text_file.h"
 
 namespace bam {
 
@@ -39,7 +40,7 @@ struct CorpusOptions {
     constexpr Index kMostFiller = Index{1} << 30;
     eval::CorpusTask asked = task;
     asked.seed = seed;
-    if (filler_text) asked.filler_text = io::read_file(*filler_text, kMostFiller);
+    if (filler_text) asked.filler_text = io::read_text(*filler_text, kMostFiller);
     const auto encoder = text::open_tokenizer(tokenizer);
     eval::PasskeyCorpus corpus(*encoder, std::move(asked));
     io::OutputFile output(path);

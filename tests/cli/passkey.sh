@@ -68,6 +68,14 @@ grep -q 'What is the pass key? The pass key is [0-9]*","kind":"passkey".*"exact"
 expect 1 bam-passkey -q --corpus 10 --filler-text absent.txt -o no.jsonl
 one_line_error '^bam-passkey: absent.txt: '
 absent no.jsonl
+: >nothing
+for file in nothing train.tok.zst model.h5; do
+  expect 1 bam-passkey -q --corpus 10 --filler-text $file -o no.jsonl
+  one_line_error "^bam-passkey: $file: (empty|a token shard|a checkpoint), expected text"
+  absent no.jsonl
+done
+gzip -c text.txt >text.txt.gz
+bam-passkey -q --corpus 300 --max-tokens 256 --seed 2 --filler-text text.txt.gz | cmp -s - docs.jsonl || fail "compressed filler differs"
 expect 2 bam-passkey -q --corpus 10 --max-tokens 30 -o no.jsonl
 one_line_error '^bam-passkey: --max-tokens: 30 tokens are too few, expected at least [0-9]+'
 absent no.jsonl

@@ -131,6 +131,7 @@ fails 1 'directory/abbrev_types.txt: ' --tasks niah_single_2 --lengths 2k --punk
 fails 1 'empty: ' --tasks vt --data empty model.h5
 fails 1 'directory/nounlist.txt: ' --tasks cwe --lengths 2k --words directory model.h5
 fails 1 'none.txt: ' --tasks niah_single_2 --lengths 2k --essay none.txt model.h5
+fails 1 'model.h5: a checkpoint, expected text' --tasks niah_single_2 --lengths 2k --essay model.h5 model.h5
 fails 1 'empty: ' --tasks qa_2 --lengths 2k --hotpot empty model.h5
 fails 1 'four.jsonl: not a JSON array|four.jsonl: not valid JSON' --tasks qa_2 --lengths 2k --hotpot four.jsonl model.h5
 fails 2 '--tasks: qa_1 needs --squad FILE' --tasks qa_1 --lengths 2k model.h5
