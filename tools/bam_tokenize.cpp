@@ -168,7 +168,7 @@ int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
         output.append(ids, ends, so_far);
       },
       [&](const text::TokenizeTotals& so_far) { progress.update(so_far.read_bytes); });
-  if (held_out) held_out->finish(totals);
+  if (held_out && totals.documents > 0) held_out->finish(totals);  // else there is nothing to write, and report says so
   output.finish(totals);
   progress.clear();
   text::report(totals, progress.elapsed_s());

@@ -243,6 +243,11 @@ if has_terminal; then
   contains out 'binary data is not for a terminal'
 fi
 
+expect 1 quiet --hold-out 1 --hold-out-to every.tok.zst text.txt -o rest.tok.zst
+one_line_error 'no tokens to write: .*1 document held out'
+absent every.tok.zst
+absent rest.tok.zst
+
 # --learn
 expect 0 bam-tokenize --learn 380 text.txt -o learned.model
 [ -s err ] && fail "--learn chatters: $(head -c 200 err)"
