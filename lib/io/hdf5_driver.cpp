@@ -37,7 +37,7 @@ const OpenFile& own(const H5FD_t* file) {
 constexpr haddr_t kLargestAddress = (haddr_t{1} << 62U) - 1;
 
 herr_t fail(hid_t kind, const char* why) {
-  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, kind, "%s", why);
+  H5Epush2(H5E_DEFAULT, "hdf5_driver.cpp", __func__, __LINE__, H5E_ERR_CLS, H5E_IO, kind, "%s", why);
   return -1;
 }
 
