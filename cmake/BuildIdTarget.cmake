@@ -8,4 +8,4 @@ add_custom_target(bam_build_id BYPRODUCTS ${BAM_BUILD_ID_FOLDER}/build_id.h
   COMMENT "Build id of the kernels")
 # Compiled once more into each library of kernels: nothing is looked up in the executable that opens it.
 set(BAM_SHARED_KERNEL_SOURCES ${PROJECT_SOURCE_DIR}/kernels/tensor.cpp ${PROJECT_SOURCE_DIR}/kernels/check.cpp
-  ${PROJECT_SOURCE_DIR}/kernels/step_scalars.cpp)
+  ${PROJECT_SOURCE_DIR}/kernels/step_sizes.cpp)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,6 +47,16 @@ struct IdRange {
 
 std::string wrong_id_text(std::string_view op, const char* name, Index id, Index place, const IdRange& range);
 
+// Ops that are asked for again and again: see Backend::repeat. Goes before the tensors that they work on, and before
+// the backend.
+class Routine {
+ public:
+  struct Kept {  // a backend's own
+    virtual ~Kept() = default;
+  };
+  std::unique_ptr<Kept> kept;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -73,8 +84,13 @@ class Backend {
   virtual void fill_zero(TensorView x) = 0;
   virtual void synchronize() = 0;
 
+  // Does what `ops` asks of this backend: the same for the same routine every time, the same ops on the same memory
+  // with the same numbers, so that a backend may keep what it takes to do it and not call `ops` again. What differs
+  // from time to time stands in tensors. Ops and fill_zero alone: no copies, no memory, no waiting.
+  virtual void repeat(Routine&, const std::function<void()>& ops) { ops(); }
+
   // Throws Error "OP: NAME has ID at PLACE, expected ..." for an id outside its range: at once, before the op begins,
-  // or, where looking would stop a device, at the next call that waits for the device (copy_out, synchronize, sum);
+  // or, where looking would stop a device, at the next call that waits for the device (copy_out, synchronize);
   // what was computed till then is worth nothing, and the id is no longer what it was.
   virtual void check_ids(std::string_view op, const char* name, ConstTensorView ids, const IdRange& range);
 
@@ -98,8 +114,7 @@ class Backend {
   void optimizer_step(const OptimizerStepArgs& args);
   void cast(const CastArgs& args);
   void add(const AddArgs& args);
-  double sum_of_squares(ConstTensorView x);  // summed in double, in a fixed order; NaN and Inf pass through
-  double sum(ConstTensorView x);             // likewise
+  void sum(const SumArgs& args);
 
  private:
   virtual void do_matmul(const MatmulArgs& args) = 0;
@@ -122,8 +137,7 @@ class Backend {
   virtual void do_optimizer_step(const OptimizerStepArgs& args) = 0;
   virtual void do_cast(const CastArgs& args) = 0;
   virtual void do_add(const AddArgs& args) = 0;
-  virtual double do_sum_of_squares(ConstTensorView x) = 0;
-  virtual double do_sum(ConstTensorView x) = 0;
+  virtual void do_sum(const SumArgs& args) = 0;
 };
 
 // Owns device memory of one backend.

@@ -281,6 +281,7 @@ void Backend::cross_entropy(const CrossEntropyArgs& args) {
   check.out("nll", args.nll, by_row);
   if (!args.hit.empty()) check.out("hit", args.hit, by_row, DType::i32);
   if (!args.dlogits.empty()) check.out_real_or_half("dlogits", args.dlogits, logits);
+  check.optional_in("grad_scale", args.grad_scale, {1});
   check.aliases({{"dlogits", "logits"}});
   check.ids("targets", args.targets, {.low = std::numeric_limits<Index>::min(), .high = logits[1]});
   do_cross_entropy(args);
@@ -293,7 +294,8 @@ void Backend::optimizer_step(const OptimizerStepArgs& args) {
   check.in("grad", args.grad, shape);
   check.out("m", args.m, shape);
   check.out("v", args.v, shape);
-  check.require(args.step >= 1, "step is below 1, expected steps counted from 1");
+  check.in("sizes", args.sizes, {4});
+  if (!args.totals.empty()) check.in("totals", args.totals, args.totals.shape, DType::f64);
   check.aliases();
   do_optimizer_step(args);
 }
@@ -316,16 +318,12 @@ void Backend::add(const AddArgs& args) {
   do_add(args);
 }
 
-double Backend::sum_of_squares(ConstTensorView x) {
-  Check check(*this, "sum_of_squares");
-  check.in("x", x, x.shape);
-  return do_sum_of_squares(x);
-}
-
-double Backend::sum(ConstTensorView x) {
+void Backend::sum(const SumArgs& args) {
   Check check(*this, "sum");
-  check.in("x", x, x.shape);
-  return do_sum(x);
+  check.in("x", args.x, args.x.shape);
+  check.out("total", args.total, {1}, DType::f64);
+  check.aliases();
+  do_sum(args);
 }
 
 }  // namespace bam

@@ -73,8 +73,7 @@ class CpuBackend final : public Backend {
   void do_optimizer_step(const OptimizerStepArgs& args) override { cpu::optimizer_step(args, ctx_); }
   void do_cast(const CastArgs& args) override { cpu::cast(args, ctx_); }
   void do_add(const AddArgs& args) override { cpu::add(args, ctx_); }
-  double do_sum_of_squares(ConstTensorView x) override { return cpu::sum_of_squares(x, ctx_); }
-  double do_sum(ConstTensorView x) override { return cpu::sum(x, ctx_); }
+  void do_sum(const SumArgs& args) override { cpu::sum(args, ctx_); }
 
   CpuContext ctx_;
   Matmul matmul_;

@@ -109,12 +109,9 @@ void fill_zero(const TensorView& x, CpuContext& ctx) {
   });
 }
 
-double sum_of_squares(const ConstTensorView& x, CpuContext& ctx) {
-  return sum_blocks(x, ctx, ctx.simd->sum_of_squares);
-}
-
-double sum(const ConstTensorView& x, CpuContext& ctx) {
-  return sum_blocks(x, ctx, ctx.simd->sum);
+void sum(const SumArgs& args, CpuContext& ctx) {
+  *static_cast<double*>(args.total.data) +=
+      sum_blocks(args.x, ctx, args.squares ? ctx.simd->sum_of_squares : ctx.simd->sum);
 }
 
 }  // namespace bam::cpu

@@ -17,7 +17,7 @@ void one_row(const CrossEntropyArgs& args, const SimdKernels& simd, Index row) {
     result = simd.cross_entropy({.logits = at<float>(args.logits, row * vocab),
                                  .vocab = vocab,
                                  .target = target,
-                                 .grad_scale = static_cast<float>(args.grad_scale),
+                                 .grad_scale = args.grad_scale.empty() ? 1.0F : *at<float>(args.grad_scale, 0),
                                  .dlogits = dlogits,
                                  .half = is_half(args.dlogits)});
   } else if (dlogits != nullptr) {

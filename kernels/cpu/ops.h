@@ -23,8 +23,7 @@ void optimizer_step(const OptimizerStepArgs& args, CpuContext& ctx);
 void cast(const CastArgs& args, CpuContext& ctx);
 void add(const AddArgs& args, CpuContext& ctx);
 void fill_zero(const TensorView& x, CpuContext& ctx);
-double sum_of_squares(const ConstTensorView& x, CpuContext& ctx);
-double sum(const ConstTensorView& x, CpuContext& ctx);
+void sum(const SumArgs& args, CpuContext& ctx);
 
 // Any dtype to any other, i32 to i32 alone.
 void convert(const ConstTensorView& from, const TensorView& to, CpuContext& ctx);

@@ -36,7 +36,7 @@ void check_inputs(const AttentionInputs& in) {
 }
 
 std::size_t attention_forward_scratch(const AttentionForward& args) {
-  return !takes_tensor_cores(args.in) ? 0
+  return !takes_tensor_cores(args.in) ? plain::forward_scratch(args)
          : is_decode(args.in)         ? tensor::decode_scratch(args)
                                       : tensor::forward_scratch(args);
 }
@@ -45,10 +45,10 @@ void attention_forward(const AttentionForward& args, void* stream) {
   const AttentionInputs& in = args.in;
   check_inputs(in);
   if (in.heads == 0) return;
-  const bool empty = in.queries == 0 || in.batch == 0;
-  if (empty || !takes_tensor_cores(in)) {
-    if (!empty) plain::forward(args, stream);
+  if (in.queries == 0 || in.batch == 0) {
     if (args.skipped != nullptr) tensor::store_shares({args, {}}, 0, stream);
+  } else if (!takes_tensor_cores(in)) {
+    plain::forward(args, stream);
   } else if (is_decode(in)) {
     tensor::decode(args, stream);
   } else {

@@ -60,17 +60,6 @@ BAM_DEVICE void store_rows(const AttentionForward& args, Index batch, Index head
   }
 }
 
-// The first key of the next tile, from this one on, that the block needs; `end` or beyond if there is none.
-BAM_DEVICE int next_needed(const std::uint32_t* needed, int key, int end) {
-  while (needed != nullptr && key < end) {
-    const int tile = key / kTile;
-    const std::uint32_t word = needed[tile / 32] >> (tile % 32);
-    if ((word & 1U) != 0) break;
-    key = (word == 0 ? tile / 32 * 32 + 32 : tile + 1) * kTile;
-  }
-  return key;
-}
-
 template <int D>
 BAM_KERNEL void BAM_BOUNDS(kThreads, 1) attention_forward_kernel(ForwardCall call) {
   constexpr bool kHeld = D <= 64;
@@ -131,7 +120,7 @@ BAM_KERNEL void BAM_BOUNDS(kThreads, 1) attention_forward_kernel(ForwardCall cal
 void forward(const AttentionForward& args, void* stream) {
   const AttentionInputs& in = args.in;
   ForwardCall call;
-  if (plan_skip(args, call) > 0) find_needed(call, stream);
+  if (plan_skip(args, rows_of_block(args.in.dim), call) > 0) find_needed(call, stream);
   for_dim(in.dim, [&]<int D>() {
     launch(&attention_forward_kernel<D>,
            {static_cast<unsigned>(ceil_div(in.queries, kRows<D>)), static_cast<unsigned>(in.heads),
@@ -143,7 +132,7 @@ void forward(const AttentionForward& args, void* stream) {
 
 std::size_t forward_scratch(const AttentionForward& args) {
   ForwardCall call;
-  return plan_skip(args, call);
+  return plan_skip(args, rows_of_block(args.in.dim), call);
 }
 
 }  // namespace bam::cuda::tensor

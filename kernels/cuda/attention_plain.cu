@@ -32,7 +32,8 @@ BAM_DEVICE float exponentiate(float (&scores)[kOwn], Softmax& softmax) {
 }
 
 template <int kColumns>
-BAM_KERNEL void plain_forward_kernel(AttentionForward args) {
+BAM_KERNEL void plain_forward_kernel(tensor::ForwardCall call) {
+  const AttentionForward& args = call.args;
   const AttentionInputs& in = args.in;
   const int dim = static_cast<int>(in.dim);
   float* const queries = reinterpret_cast<float*>(shared_memory());
@@ -58,19 +59,17 @@ BAM_KERNEL void plain_forward_kernel(AttentionForward args) {
   float* const own = probabilities + row_index * kWeightStride;
   float out[kColumns] = {};
   Softmax softmax;
-  for (int key = lowest / kTile * kTile; key < end; key += kTile) {
+  const Index block = (batch * in.heads + head) * gridDim.x + gridDim.x - 1 - blockIdx.x;
+  const std::uint32_t* const needed =
+      call.skip.needed == nullptr ? nullptr : call.skip.needed + block * call.skip.words;
+  for (int key = lowest / kTile * kTile; key < end; key = tensor::next_needed(needed, key + kTile, end)) {
     sync_block();  // before the tiles are filled again
     load_tile(keys, in.k, in.bf16, batch, in.keys, in.kv_heads, kv_head, key, dim);
     load_tile(values, in.v, in.bf16, batch, in.keys, in.kv_heads, kv_head, key, dim);
     sync_block();
     float scores[kOwn];
     multiply_rows(scores, queries + row_index * row_stride(dim), keys, part, dim);
-    for (int u = 0; u < kOwn; ++u) {
-      const int j = key + part + 4 * u;
-      const bool visible = is_visible(row, j);
-      const float bias = visible && prior != nullptr ? prior[row.position - j] : 0.0F;
-      scores[u] = visible ? scores[u] * row.factor + bias * row.prior_factor : -INFINITY;
-    }
+    to_logits(scores, row, prior, key, part);
     const float shrink = exponentiate(scores, softmax);
     for (int u = 0; u < kOwn; ++u) own[part + 4 * u] = scores[u];
     sync_warp();  // a row belongs to four threads of one warp
@@ -91,20 +90,28 @@ BAM_KERNEL void plain_forward_kernel(AttentionForward args) {
 }
 
 template <int kColumns>
-void launch_forward(const AttentionForward& args, void* stream) {
-  const AttentionInputs& in = args.in;
+void launch_forward(const tensor::ForwardCall& call, void* stream) {
+  const AttentionInputs& in = call.args.in;
   launch(&plain_forward_kernel<kColumns>,
          {static_cast<unsigned>(ceil_div(in.queries, kTile)), static_cast<unsigned>(in.heads),
           static_cast<unsigned>(in.batch)},
-         kThreads, forward_bytes(in.dim), stream, args);
+         kThreads, forward_bytes(in.dim), stream, call);
 }
 
 }  // namespace
 
+std::size_t forward_scratch(const AttentionForward& args) {
+  tensor::ForwardCall call;
+  return tensor::plan_skip(args, kTile, call);
+}
+
 void forward(const AttentionForward& args, void* stream) {
-  using Launcher = void (*)(const AttentionForward&, void*);
+  using Launcher = void (*)(const tensor::ForwardCall&, void*);
   constexpr Launcher kLaunchers[] = {&launch_forward<8>, &launch_forward<16>, &launch_forward<32>, &launch_forward<64>};
-  launcher_for(args.in.dim, kLaunchers)(args, stream);
+  tensor::ForwardCall call;
+  if (tensor::plan_skip(args, kTile, call) > 0) plain::find_needed(call, stream);
+  launcher_for(args.in.dim, kLaunchers)(call, stream);
+  if (args.skipped != nullptr) tensor::store_shares(call, ceil_div(args.in.queries, kTile), stream);
 }
 
 }  // namespace bam::cuda::plain

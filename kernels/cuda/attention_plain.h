@@ -2,7 +2,7 @@
 // tiles of 32 rows stand in shared memory as floats.
 #pragma once
 
-#include "kernels/cuda/attention_rows.h"
+#include "kernels/cuda/attention_skip.h"
 
 namespace bam::cuda::plain {
 
@@ -48,6 +48,17 @@ BAM_DEVICE void multiply_rows(float (&products)[kOwn], const float* row, const f
   }
 }
 
+// Products with the keys from `key` on become logits; those of hidden keys -inf.
+BAM_DEVICE void to_logits(float (&scores)[kOwn], const Row& row, const float* prior, int key, int part) {
+  BAM_UNROLL
+  for (int u = 0; u < kOwn; ++u) {
+    const int j = key + part + 4 * u;
+    const bool visible = is_visible(row, j);
+    const float bias = visible && prior != nullptr ? prior[row.position - j] : 0.0F;
+    scores[u] = visible ? scores[u] * row.factor + bias * row.prior_factor : -INFINITY;
+  }
+}
+
 // sums[e] += weight row[part + 4 e]
 template <int kColumns>
 BAM_DEVICE void add_row(float (&sums)[kColumns], float weight, const float* row, int part, int dim) {
@@ -68,6 +79,10 @@ Launcher launcher_for(Index dim, const Launcher (&launchers)[kCount]) {
   return launchers[kCount - 1];
 }
 
+std::size_t forward_scratch(const AttentionForward& args);
 void forward(const AttentionForward& args, void* stream);
+
+// Which tiles of keys each kTile queries need: fills call.skip.
+void find_needed(const tensor::ForwardCall& call, void* stream);
 
 }  // namespace bam::cuda::plain

@@ -22,7 +22,6 @@
 namespace bam::cuda::tensor {
 namespace {
 
-constexpr int kSeeds = 4;             // tiles with the highest bounds that are computed for the sake of m_i
 constexpr Index kFewBlocks = 8;       // of keys, too few for skipping to pay
 constexpr Index kMagnitudePart = 64;  // blocks of keys
 
@@ -38,10 +37,8 @@ struct Shared {
   float high[kTile], low[kTile];  // of the prior, by tile of a chunk
   float excess[kWarps][kTile];
   float worst[kWarps], least_factor[kWarps], most_factor[kWarps];
-  float seed_excess[kSeeds];
-  int seed_tile[kSeeds];
-  int seeds, needed;
-  std::int64_t pairs[kWarps];
+  Seeds seeds;
+  Index pairs[kWarps];
 };
 
 BAM_KERNEL void prior_extremes_kernel(ForwardCall call) {
@@ -266,25 +263,12 @@ BAM_DEVICE void measure(const Plan<D>& plan, const WarpRows<D>& rows, int chunk,
   sync_block();
 }
 
-// Keeps the tiles with the highest excess, best first.
-template <int D>
-BAM_DEVICE void offer(Shared<D>& shared, int tile, float excess) {
-  if (shared.seeds == kSeeds && !(excess > shared.seed_excess[kSeeds - 1])) return;
-  int place = shared.seeds < kSeeds ? shared.seeds++ : kSeeds - 1;
-  for (; place > 0 && excess > shared.seed_excess[place - 1]; --place) {
-    shared.seed_tile[place] = shared.seed_tile[place - 1];
-    shared.seed_excess[place] = shared.seed_excess[place - 1];
-  }
-  shared.seed_tile[place] = tile;
-  shared.seed_excess[place] = excess;
-}
-
 // Leaves out what the bounds of the content allow; counts what is left and its best as seeds.
 template <int D>
 BAM_DEVICE void leave_out_by_content(Plan<D>& plan, const WarpRows<D>& rows,
                                      const Left<2 * D, kBands<D>, false>& parts) {
   Shared<D>& shared = *plan.shared;
-  if (threadIdx.x == 0) shared.seeds = shared.needed = 0;
+  if (threadIdx.x == 0) shared.seeds.clear();
   for (int chunk = plan.begin / kTile * kTile; chunk < plan.end; chunk += kTile) {
     const int own = chunk + static_cast<int>(threadIdx.x);
     const bool undecided = threadIdx.x < kTile && plan.is_in_question(own) && plan.is_needed(own);
@@ -300,29 +284,9 @@ BAM_DEVICE void leave_out_by_content(Plan<D>& plan, const WarpRows<D>& rows,
     sync_block();
     if (threadIdx.x != 0) continue;
     for (int i = 0; i < kTile; ++i) {
-      if (shared.excess[0][i] < 0.0F) continue;
-      ++shared.needed;
-      offer(shared, chunk + i, shared.excess[0][i]);
+      if (!(shared.excess[0][i] < 0.0F)) shared.seeds.offer(chunk + i, shared.excess[0][i]);
     }
   }
-  sync_block();
-}
-
-// Visible pairs of all that is left out.
-template <int D>
-BAM_DEVICE void count_pairs(const Plan<D>& plan) {
-  const AttentionInputs& in = plan.call->args.in;
-  std::int64_t pairs = 0;
-  for (int tile = plan.begin + static_cast<int>(threadIdx.x); tile < plan.end; tile += kThreads) {
-    if (plan.is_needed(tile)) continue;
-    const int key = tile * kTile;
-    for (Index query = plan.first; query < plan.first + kRows<D> && query < in.queries; ++query) {
-      const int hidden = in.first_key[plan.batch * in.queries + query] - key;
-      pairs += hidden <= 0 ? kTile : hidden < kTile ? kTile - hidden : 0;
-    }
-  }
-  for (int mask = 16; mask > 0; mask /= 2) pairs += shuffle_xor(pairs, mask);
-  if (plan.at.lane == 0) plan.shared->pairs[plan.at.warp] = pairs;
   sync_block();
 }
 
@@ -372,14 +336,17 @@ BAM_KERNEL void BAM_BOUNDS(kThreads, 1) attention_plan_kernel(ForwardCall call) 
   set_thresholds(plan, rows);
   leave_out_by_prior(plan, rows);
   leave_out_by_content(plan, rows, parts);
-  if (shared.needed > 2 * kSeeds) {
-    const int seeds = shared.seeds;
-    for (int i = 0; i < seeds; ++i) score(plan, shared.seed_tile[i], rows, queries);
+  if (shared.seeds.needed > 2 * kSeeds) {
+    const int seeds = shared.seeds.count;
+    for (int i = 0; i < seeds; ++i) score(plan, shared.seeds.tile[i], rows, queries);
     set_thresholds(plan, rows);
     sync_block();  // before seeds are looked for again
     leave_out_by_content(plan, rows, parts);
   }
-  count_pairs(plan);
+  Index pairs = pairs_left_out(in, plan.needed, plan.batch, plan.first, kRows<D>, plan.begin, plan.end);
+  for (int mask = 16; mask > 0; mask /= 2) pairs += shuffle_xor(pairs, mask);
+  if (plan.at.lane == 0) shared.pairs[plan.at.warp] = pairs;
+  sync_block();
   if (threadIdx.x != 0) return;
   for (int warp = 0; warp < kWarps; ++warp) call.skip.pairs[block] += shared.pairs[warp];
 }
@@ -436,14 +403,14 @@ bool plan_bounds(const AttentionForward& args, Skip& skip, Pieces& pieces) {
   return true;
 }
 
-std::size_t plan_skip(const AttentionForward& args, ForwardCall& call) {
+std::size_t plan_skip(const AttentionForward& args, Index rows, ForwardCall& call) {
   const AttentionInputs& in = args.in;
   call = {};
   call.args = args;
   Skip& skip = call.skip;
   Pieces pieces(args.scratch);
   if (!plan_bounds(args, skip, pieces)) return 0;
-  const Index blocks = in.batch * in.heads * ceil_div(in.queries, rows_of_block(in.dim));
+  const Index blocks = in.batch * in.heads * ceil_div(in.queries, rows);
   skip.words = ceil_div(skip.key_blocks, 32);
   skip.needed = pieces.take<std::uint32_t>(blocks * skip.words);
   skip.pairs = pieces.take<Index>(blocks);

@@ -1,5 +1,5 @@
-// Certified skipping: what it goes by, and what its two users share, attention_skip.cu for blocks of queries and
-// attention_decode.cu. How it works is told in attention_skip.cu.
+// Certified skipping: what it goes by, and what its users share, attention_skip.cu for blocks of queries,
+// attention_decode.cu and attention_plain_skip.cu. How it works is told in attention_skip.cu.
 #pragma once
 
 #include "kernels/cuda/attention_tiles.h"
@@ -24,14 +24,18 @@ struct ForwardCall {
   Skip skip;
 };
 
+constexpr int kSeeds = 4;        // tiles with the highest bounds that are computed for the sake of m_i
 constexpr int kPriorBlock = 16;  // distances for which the prior's extremes are kept together
 
 // Room for rounding: of the bound, of the logits it stands for and of m_i, all of them sums of up to 2d products, which
 // tensor cores may round towards zero; and in the logarithms.
 constexpr float kUnit = 0x1p-24F;
 constexpr float kLogSlack = 0x1p-10F;
+BAM_BOTH constexpr float slack_of(int dim) {
+  return static_cast<float>(8 * dim + 128) * kUnit;
+}
 template <int D>
-constexpr float kSlack = static_cast<float>(8 * D + 128) * kUnit;
+constexpr float kSlack = slack_of(D);
 
 BAM_DEVICE float max_of_warp(float x) {
   for (int mask = 16; mask > 0; mask /= 2) x = fmaxf(x, shuffle_xor(x, mask));
@@ -53,6 +57,52 @@ BAM_DEVICE PriorRange prior_range(const Skip& skip, Index head, int first, int l
     range.low = fminf(range.low, skip.prior_low[head * skip.prior_blocks + i]);
   }
   return range;
+}
+
+// What is left of a block's tiles: how many, and those of the highest excess, best first.
+struct Seeds {
+  float excess[kSeeds];
+  int tile[kSeeds];
+  int count, needed;
+
+  BAM_DEVICE void clear() { count = needed = 0; }
+  BAM_DEVICE void offer(int number, float value) {
+    ++needed;
+    if (count == kSeeds && !(value > excess[kSeeds - 1])) return;
+    int place = count < kSeeds ? count++ : kSeeds - 1;
+    for (; place > 0 && value > excess[place - 1]; --place) {
+      tile[place] = tile[place - 1];
+      excess[place] = excess[place - 1];
+    }
+    tile[place] = number;
+    excess[place] = value;
+  }
+};
+
+// The visible pairs of the queries [first, first + rows) with the tiles [begin, end) that are not needed: this thread's
+// share of them.
+BAM_DEVICE Index pairs_left_out(const AttentionInputs& in, const std::uint32_t* needed, Index batch, Index first,
+                                int rows, int begin, int end) {
+  Index pairs = 0;
+  for (int tile = begin + static_cast<int>(threadIdx.x); tile < end; tile += kThreads) {
+    if ((needed[tile / 32] >> (tile % 32) & 1U) != 0) continue;
+    for (Index query = first; query < first + rows && query < in.queries; ++query) {
+      const int hidden = in.first_key[batch * in.queries + query] - tile * kTile;
+      pairs += hidden <= 0 ? kTile : hidden < kTile ? kTile - hidden : 0;
+    }
+  }
+  return pairs;
+}
+
+// From this key on, the first of a tile that the block needs; `end` or beyond if there is none.
+BAM_DEVICE int next_needed(const std::uint32_t* needed, int key, int end) {
+  while (needed != nullptr && key < end) {
+    const int tile = key / kTile;
+    const std::uint32_t word = needed[tile / 32] >> (tile % 32);
+    if ((word & 1U) != 0) break;
+    key = (word == 0 ? tile / 32 * 32 + 32 : tile + 1) * kTile;
+  }
+  return key;
 }
 
 // The largest |k| of a head of keys; by a whole warp.
@@ -94,8 +144,9 @@ BAM_DEVICE void load_bounds(Bf16* to, const Skip& skip, Index batch, Index kv_he
 bool plan_bounds(const AttentionForward& args, Skip& skip, Pieces& pieces);
 void find_extremes(const ForwardCall& call, void* stream);
 
-// Lays out call.skip in the scratch memory and returns the size of that, 0 when nothing is to be skipped.
-std::size_t plan_skip(const AttentionForward& args, ForwardCall& call);
+// Lays out call.skip in the scratch memory, for blocks of `rows` queries, and returns the size of that, 0 when nothing
+// is to be skipped.
+std::size_t plan_skip(const AttentionForward& args, Index rows, ForwardCall& call);
 // Fills it.
 void find_needed(const ForwardCall& call, void* stream);
 // Writes the shares of what was left out, which call.skip.pairs has of `blocks` for each head of each sequence.

@@ -12,9 +12,9 @@
 namespace bam::cuda {
 namespace {
 
-bool wants_tf32() {
-  const char* const value = std::getenv("BAM_CUDA_TF32");
-  return value != nullptr && std::string_view(value) == "1";
+bool is_set(const char* variable, std::string_view to) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && value == to;
 }
 
 DeviceInfo opened(int device) {
@@ -33,6 +33,17 @@ class Stream {
 
  private:
   void* stream_;
+};
+
+// What a routine's ops come to, played after they were done once by themselves: by then all that they look up and
+// allocate is there.
+class Recording final : public Routine::Kept {
+ public:
+  ~Recording() override {
+    if (made != nullptr) destroy_recording(made);
+  }
+  void* made = nullptr;
+  int attempts = 0;
 };
 
 template <typename Args>
@@ -60,8 +71,13 @@ AttentionInputs inputs_of(const Args& args) {
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(int device)
-      : info_(opened(device)), tf32_(wants_tf32()), transfer_(stream_.get()), product_(tf32_), found_(memory_) {
-    cuda::fill_zero(found_.wrong_id, sizeof(WrongId), stream_.get());
+      : info_(opened(device)),
+        tf32_(is_set("BAM_CUDA_TF32", "1")),
+        records_(!is_set("BAM_CUDA_GRAPHS", "0")),
+        transfer_(stream_.get()),
+        product_(tf32_),
+        wrong_id_(static_cast<WrongId*>(memory_.take(sizeof(WrongId)))) {
+    cuda::fill_zero(wrong_id_, sizeof(WrongId), stream_.get());
   }
   ~CudaBackend() override { release_all_quietly(); }
 
@@ -80,10 +96,17 @@ class CudaBackend final : public Backend {
   }
   double available_bytes() const override { return static_cast<double>(free_device_memory() + memory_.kept_bytes()); }
 
-  void* allocate(std::size_t bytes) override { return memory_.take(bytes); }
+  void* allocate(std::size_t bytes) override {
+    refuse_in_routine();
+    return memory_.take(bytes);
+  }
   void release(void* data) noexcept override { memory_.give(data); }
-  void copy_in(TensorView device, ConstTensorView host) override { transfer_.in(device, host); }
+  void copy_in(TensorView device, ConstTensorView host) override {
+    refuse_in_routine();
+    transfer_.in(device, host);
+  }
   void copy_out(TensorView host, ConstTensorView device) override {
+    refuse_in_routine();
     transfer_.out(host, device);
     tell_of_wrong_ids();
   }
@@ -91,31 +114,24 @@ class CudaBackend final : public Backend {
     if (x.bytes() > 0) cuda::fill_zero(x.data, x.bytes(), stream_.get());
   }
   void synchronize() override {
+    refuse_in_routine();
     cuda::synchronize(stream_.get());
     tell_of_wrong_ids();
   }
   void check_ids(std::string_view op, const char* name, ConstTensorView ids, const IdRange& range) override {
-    checks_.push_back({std::string(op), name, range});
     // The ids are the caller's, who gets an error if one has to be replaced.
     auto* const data = static_cast<std::int32_t*>(const_cast<void*>(ids.data));
-    cuda::check_ids(data, ids.count(), range, static_cast<Index>(checks_.size()), found_.wrong_id, ctx());
+    cuda::check_ids(data, ids.count(), range, kind_of_check(op, name), wrong_id_, ctx());
+    ids_were_checked_ = true;
   }
+  void repeat(Routine& routine, const std::function<void()>& ops) override;
 
  private:
   struct IdCheck {
-    std::string op;
-    const char* name;
-    IdRange range;
-  };
-  // What kernels leave for the host.
-  struct Found {
-    explicit Found(Memory& memory)
-        : wrong_id(static_cast<WrongId*>(memory.take(sizeof(WrongId)))),
-          total(static_cast<double*>(memory.take(sizeof(double)))) {}
-    WrongId* wrong_id;
-    double* total;
+    std::string op, name;
   };
 
+  void record(Recording& recording, const std::function<void()>& ops);
   Context ctx() { return {stream_.get(), &memory_}; }
 
   void release_all_quietly() noexcept {
@@ -125,31 +141,36 @@ class CudaBackend final : public Backend {
     }
   }
 
+  // What a recording holds would be the same every time, or not there at all.
+  void refuse_in_routine() const {
+    if (in_routine_) throw Error("cuda: a routine asks for more than ops");
+  }
+
+  // From 1 on, for good: recordings know them.
+  Index kind_of_check(std::string_view op, std::string_view name) {
+    for (std::size_t i = 0; i < checks_.size(); ++i) {
+      if (checks_[i].op == op && checks_[i].name == name) return static_cast<Index>(i) + 1;
+    }
+    checks_.push_back({std::string(op), std::string(name)});
+    return std::ssize(checks_);
+  }
+
   // The device has just been waited for.
   void tell_of_wrong_ids() {
-    if (checks_.empty()) return;
+    if (!ids_were_checked_) return;
+    ids_were_checked_ = false;
     WrongId found{};
-    fetch(&found, found_.wrong_id, sizeof found);
-    const std::vector<IdCheck> checks = std::move(checks_);
-    checks_.clear();
-    if (found.call == 0) return;
-    cuda::fill_zero(found_.wrong_id, sizeof(WrongId), stream_.get());
-    const IdCheck& check = checks[static_cast<std::size_t>(found.call - 1)];
-    throw Error(wrong_id_text(check.op, check.name, found.id, found.place, check.range));
+    fetch(&found, wrong_id_, sizeof found);
+    if (found.kind == 0) return;
+    cuda::fill_zero(wrong_id_, sizeof(WrongId), stream_.get());
+    const IdCheck& check = checks_[static_cast<std::size_t>(found.kind - 1)];
+    throw Error(wrong_id_text(check.op, check.name.c_str(), found.id, found.place, found.range));
   }
 
   // Plain bytes, as 32-bit words.
   void fetch(void* to, const void* from, std::size_t bytes) {
     const Shape words{static_cast<Index>(bytes / 4)};
     transfer_.out({to, DType::i32, words}, {from, DType::i32, words});
-  }
-
-  double sum_of(const ConstTensorView& x, bool squares) {
-    sum_to(x, squares, found_.total, ctx());
-    double total = 0;
-    fetch(&total, found_.total, sizeof total);
-    tell_of_wrong_ids();
-    return total;
   }
 
   void do_matmul(const MatmulArgs& args) override { product_.run(args, ctx()); }
@@ -189,24 +210,61 @@ class CudaBackend final : public Backend {
   void do_optimizer_step(const OptimizerStepArgs& args) override { cuda::optimizer_step(args, ctx()); }
   void do_cast(const CastArgs& args) override { cuda::cast(args, ctx()); }
   void do_add(const AddArgs& args) override { cuda::add(args, ctx()); }
-  double do_sum_of_squares(ConstTensorView x) override { return sum_of(x, true); }
-  double do_sum(ConstTensorView x) override { return sum_of(x, false); }
+  void do_sum(const SumArgs& args) override { cuda::sum(args, ctx()); }
 
   // Numbers of the host for the length of a call.
   void send(const Scratch<double>& to, std::span<const double> values) {
+    refuse_in_routine();
     const Shape shape{std::ssize(values)};
     transfer_.in({to.data(), DType::f64, shape}, {values.data(), DType::f64, shape});
   }
 
   DeviceInfo info_;
   bool tf32_;
+  bool records_;
   Stream stream_;
   Memory memory_;
   Transfer transfer_;
   Product product_;
-  Found found_;
-  std::vector<IdCheck> checks_;  // since the device was last waited for
+  WrongId* wrong_id_;              // what kernels leave for the host
+  std::vector<IdCheck> checks_;    // every kind there has been
+  bool ids_were_checked_ = false;  // since the device was last waited for
+  bool in_routine_ = false;        // that is being recorded
 };
+
+void CudaBackend::repeat(Routine& routine, const std::function<void()>& ops) {
+  constexpr int kMostAttempts = 3;
+  auto* const kept = static_cast<Recording*>(routine.kept.get());
+  if (kept == nullptr) routine.kept = std::make_unique<Recording>();
+  if (!records_ || kept == nullptr || kept->attempts == kMostAttempts) return ops();
+  if (kept->made == nullptr) {
+    ++kept->attempts;
+    record(*kept, ops);
+    if (kept->made == nullptr) return ops();
+    kept->attempts = 0;
+  }
+  play_recording(kept->made, stream_.get());
+  ids_were_checked_ = true;
+}
+
+// Leaves nothing behind where it fails: what was asked for has not been done, and is told of when it is.
+void CudaBackend::record(Recording& recording, const std::function<void()>& ops) {
+  begin_recording(stream_.get());
+  memory_.begin_recording();
+  in_routine_ = true;
+  bool whole = true;
+  try {
+    ops();
+  } catch (const std::exception&) {
+    whole = false;
+  }
+  in_routine_ = false;
+  memory_.end_recording();
+  recording.made = end_recording(stream_.get());
+  if (whole || recording.made == nullptr) return;
+  destroy_recording(recording.made);
+  recording.made = nullptr;
+}
 
 void CudaBackend::do_attention_forward(const AttentionForwardArgs& args) {
   AttentionForward call{.in = inputs_of(args),

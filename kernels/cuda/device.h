@@ -47,7 +47,7 @@ void launch(void (*kernel)(Args...), Grid grid, unsigned threads, std::size_t sh
     error = cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid.x, grid.y, grid.z), dim3(threads),
                              pointers, shared_bytes, static_cast<cudaStream_t>(stream));
   }
-  if (error != cudaSuccess) fail_launch(error);
+  if (error != cudaSuccess) fail_launch(error, shared_bytes);
 }
 
 BAM_DEVICE unsigned char* shared_memory() {

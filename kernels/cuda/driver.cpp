@@ -17,7 +17,11 @@ std::string& broken() {
 bool is_about_the_call(cudaError_t error) {
   return error == cudaErrorMemoryAllocation || error == cudaErrorInvalidValue || error == cudaErrorNoDevice ||
          error == cudaErrorInvalidDevice || error == cudaErrorInsufficientDriver ||
-         error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidResourceHandle;
+         error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidResourceHandle ||
+         error == cudaErrorLaunchOutOfResources || error == cudaErrorNoKernelImageForDevice ||
+         error == cudaErrorInvalidDeviceFunction || error == cudaErrorUnsupportedPtxVersion ||
+         error == cudaErrorDevicesUnavailable ||
+         (error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread);
 }
 
 [[noreturn]] void fail(cudaError_t error, const char* what) {
@@ -146,8 +150,38 @@ void fill_zero(void* data, std::size_t bytes, void* stream) {
   check(cudaMemsetAsync(data, 0, bytes, stream_of(stream)), "the device failed");
 }
 
-void fail_launch(int error) {
+void begin_recording(void* stream) {
+  check(cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal), "no recording");
+}
+void* end_recording(void* stream) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t made = nullptr;
+  if (cudaStreamEndCapture(stream_of(stream), &graph) == cudaSuccess && graph != nullptr) {
+    if (cudaGraphInstantiate(&made, graph, 0) != cudaSuccess) made = nullptr;
+    cudaGraphDestroy(graph);
+  }
+  if (made == nullptr) cudaGetLastError();  // the ops are done one by one, and tell what is the matter
+  return made;
+}
+void play_recording(void* recording, void* stream) {
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(recording), stream_of(stream)), "the device failed");
+}
+void destroy_recording(void* recording) noexcept {
+  cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(recording));
+}
+
+void fail_launch(int error, std::size_t shared_bytes) {
   if (!broken().empty()) throw Error(broken());
+  int device = 0;
+  int most = 0;
+  const bool known = cudaGetDevice(&device) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess;
+  if (known && shared_bytes > static_cast<std::size_t>(most)) {
+    cudaGetLastError();
+    throw Error("cuda: a kernel needs " + std::to_string((shared_bytes + 1023) >> 10) +
+                " KiB of shared memory, a block of this device has at most " + std::to_string(most >> 10) +
+                " (smaller heads?)");
+  }
   fail(static_cast<cudaError_t>(error), "a kernel was refused");
 }
 

@@ -43,7 +43,15 @@ void copy_to_device(void* to, const void* from, std::size_t bytes, void* stream)
 void copy_to_host(void* to, const void* from, std::size_t bytes, void* stream);
 void fill_zero(void* data, std::size_t bytes, void* stream);
 
-// What went wrong with a launch, a cudaError_t.
-[[noreturn]] void fail_launch(int error);
+// A recording is what a stream is given meanwhile, kept in place of being done: launches with the values of their
+// arguments, and fills. Nothing may be allocated, waited for or copied before it ends. end_recording returns null when
+// nothing could be kept.
+void begin_recording(void* stream);
+void* end_recording(void* stream);
+void play_recording(void* recording, void* stream);
+void destroy_recording(void* recording) noexcept;
+
+// What went wrong with a launch, a cudaError_t, that asked for so much shared memory.
+[[noreturn]] void fail_launch(int error, std::size_t shared_bytes);
 
 }  // namespace bam::cuda

@@ -59,7 +59,7 @@ BAM_KERNEL void sum_of_sums_kernel(const double* sums, Index n, double* total) {
   double sum = 0;
   for (Index i = thread_index(); i < n; i += kBlockThreads) sum += sums[i];
   sum = block_sum(sum, shared);
-  if (thread_index() == 0) *total = sum;
+  if (thread_index() == 0) *total += sum;
 }
 
 }  // namespace
@@ -83,16 +83,16 @@ void add(const AddArgs& args, const Context& ctx) {
   }
 }
 
-void sum_to(const ConstTensorView& x, bool squares, double* total, const Context& ctx) {
-  const Index n = x.count();
+void sum(const SumArgs& args, const Context& ctx) {
+  const Index n = args.x.count();
   const Index blocks = (n + kSumBlock - 1) / kSumBlock;
   constexpr std::size_t kShared = kBlockWarps * sizeof(double);
   const Scratch<double> sums(ctx, blocks);
   if (blocks > 0) {
-    launch(squares ? &sum_blocks_kernel<true> : &sum_blocks_kernel<false>, {static_cast<unsigned>(blocks), 1, 1},
-           kBlockThreads, kShared, ctx.stream, data_of<float>(x), n, sums.data());
+    launch(args.squares ? &sum_blocks_kernel<true> : &sum_blocks_kernel<false>, {static_cast<unsigned>(blocks), 1, 1},
+           kBlockThreads, kShared, ctx.stream, data_of<float>(args.x), n, sums.data());
   }
-  launch(&sum_of_sums_kernel, {}, kBlockThreads, kShared, ctx.stream, sums.data(), blocks, total);
+  launch(&sum_of_sums_kernel, {}, kBlockThreads, kShared, ctx.stream, sums.data(), blocks, data_of<double>(args.total));
 }
 
 }  // namespace bam::cuda

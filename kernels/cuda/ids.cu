@@ -14,7 +14,7 @@ BAM_DEVICE bool is_wrong(const IdRange& range, Index i, Index id) {
 
 // One block looks at all of them. The first that is wrong is kept, unless an earlier call has left one, and all that
 // are wrong are replaced by the nearest that is not: no kernel behind this one follows them to a wild address.
-BAM_KERNEL void check_ids_kernel(std::int32_t* ids, Index count, IdRange range, Index call, WrongId* found) {
+BAM_KERNEL void check_ids_kernel(std::int32_t* ids, Index count, IdRange range, Index kind, WrongId* found) {
   Index* const shared = reinterpret_cast<Index*>(shared_memory());
   Index first = count;
   for (Index i = thread_index(); i < count; i += kBlockThreads) {
@@ -25,7 +25,7 @@ BAM_KERNEL void check_ids_kernel(std::int32_t* ids, Index count, IdRange range, 
   sync_block();
   for (int warp = 0; warp < kBlockWarps; ++warp) first = lower(first, shared[warp]);
   if (first == count) return;
-  if (thread_index() == 0 && found->call == 0) *found = {call, first, ids[first]};
+  if (thread_index() == 0 && found->kind == 0) *found = {kind, first, ids[first], range};
   sync_block();  // before it is replaced
   for (Index i = thread_index(); i < count; i += kBlockThreads) {
     if (!is_wrong(range, i, ids[i])) continue;
@@ -35,9 +35,9 @@ BAM_KERNEL void check_ids_kernel(std::int32_t* ids, Index count, IdRange range, 
 
 }  // namespace
 
-void check_ids(std::int32_t* ids, Index count, const IdRange& range, Index call, WrongId* found, const Context& ctx) {
+void check_ids(std::int32_t* ids, Index count, const IdRange& range, Index kind, WrongId* found, const Context& ctx) {
   if (count == 0) return;
-  launch(&check_ids_kernel, {}, kBlockThreads, kBlockWarps * sizeof(Index), ctx.stream, ids, count, range, call, found);
+  launch(&check_ids_kernel, {}, kBlockThreads, kBlockWarps * sizeof(Index), ctx.stream, ids, count, range, kind, found);
 }
 
 }  // namespace bam::cuda

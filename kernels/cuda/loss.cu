@@ -34,7 +34,7 @@ BAM_DEVICE float largest_of(const Row& row, float* shared, Index* counts, Index&
 
 template <typename T>
 BAM_KERNEL void cross_entropy_kernel(const float* logits, const std::int32_t* targets, Index vocabulary, float* nll,
-                                     std::int32_t* hit, T* dlogits, float grad_scale) {
+                                     std::int32_t* hit, T* dlogits, const float* grad_scale) {
   Index* const counts = reinterpret_cast<Index*>(shared_memory());
   float* const shared = reinterpret_cast<float*>(counts + kBlockWarps);
   const Index n = blockIdx.x;
@@ -62,10 +62,11 @@ BAM_KERNEL void cross_entropy_kernel(const float* logits, const std::int32_t* ta
   }
   if (gradient == nullptr) return;
   // May be the logits' own memory: a thread reads an entry before it writes it, and nobody else does.
-  const float scale = grad_scale / sum;
+  const float wanted = grad_scale == nullptr ? 1.0F : *grad_scale;
+  const float scale = wanted / sum;
   for (Index v = thread_index(); v < vocabulary; v += kBlockThreads) {
     const float e = expf(row.logits[v] - largest);
-    store_as(gradient[v], v == target ? grad_scale * (e / sum - 1.0F) : e * scale);
+    store_as(gradient[v], v == target ? wanted * (e / sum - 1.0F) : e * scale);
   }
 }
 
@@ -76,7 +77,7 @@ void run(const CrossEntropyArgs& args, void* stream) {
   launch(&cross_entropy_kernel<T>, {static_cast<unsigned>(rows), 1, 1}, kBlockThreads,
          kBlockWarps * (sizeof(Index) + sizeof(float)), stream, data_of<float>(args.logits),
          data_of<std::int32_t>(args.targets), args.logits.shape[1], data_of<float>(args.nll),
-         data_of<std::int32_t>(args.hit), data_of<T>(args.dlogits), static_cast<float>(args.grad_scale));
+         data_of<std::int32_t>(args.hit), data_of<T>(args.dlogits), data_of<float>(args.grad_scale));
 }
 
 }  // namespace

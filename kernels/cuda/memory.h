@@ -23,12 +23,25 @@ class Memory {
 
   std::size_t kept_bytes() const;  // not in use
 
+  // What is taken between the two stays with recordings for good: they write there whenever they are played, one after
+  // another, and nobody else may keep anything there. Nothing is asked of the device meanwhile: take() throws instead.
+  void begin_recording() { recording_ = true; }
+  void end_recording() { recording_ = false; }
+
  private:
+  using Kept = std::multimap<std::size_t, void*>;
+  struct Piece {
+    std::size_t size = 0;
+    bool of_recordings = false;
+  };
+  static void* take_from(Kept& kept, std::size_t size);
+  void* take_for_recording(std::size_t size);
   void release_kept() noexcept;
 
-  std::multimap<std::size_t, void*> kept_;
-  std::unordered_map<void*, std::size_t> sizes_;
+  Kept kept_, kept_by_recordings_;
+  std::unordered_map<void*, Piece> pieces_;
   std::size_t held_ = 0;
+  bool recording_ = false;
 };
 
 }  // namespace bam::cuda

@@ -24,8 +24,7 @@ inline bool is_half(const ConstTensorView& view) {
 
 void cast(const CastArgs& args, const Context& ctx);
 void add(const AddArgs& args, const Context& ctx);
-// *total = the sum of x or of its squares; total is memory of the device.
-void sum_to(const ConstTensorView& x, bool squares, double* total, const Context& ctx);
+void sum(const SumArgs& args, const Context& ctx);
 void embedding_forward(const EmbeddingForwardArgs& args, const Context& ctx);
 void embedding_backward(const EmbeddingBackwardArgs& args, const Context& ctx);
 void sinusoidal_table(const SinusoidalTableArgs& args, const Context& ctx);
@@ -42,11 +41,12 @@ void cross_entropy(const CrossEntropyArgs& args, const Context& ctx);
 void optimizer_step(const OptimizerStepArgs& args, const Context& ctx);
 void plain_product(const MatmulArgs& args, const Context& ctx);
 
-// The first id that is out of its range, in memory of the device; call 0 for none yet. Wrong ids are replaced.
+// The first id that was found out of its range, in memory of the device; kind 0 for none yet. Wrong ids are replaced.
 struct WrongId {
-  Index call, place, id;
+  Index kind, place, id;
+  IdRange range;
 };
-void check_ids(std::int32_t* ids, Index count, const IdRange& range, Index call, WrongId* found, const Context& ctx);
+void check_ids(std::int32_t* ids, Index count, const IdRange& range, Index kind, WrongId* found, const Context& ctx);
 
 // kernels/ops/prior.h: [H] each, table [H, distances].
 struct PriorTable {

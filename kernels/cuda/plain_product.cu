@@ -27,8 +27,9 @@ BAM_KERNEL void product_kernel(Operand a, Operand b, C* c, Index m, Index n, Ind
   float* const right = left + kSide * kStride;
   const int x = thread_index() % kSide;
   const int y = thread_index() / kSide;
-  const Index row = static_cast<Index>(blockIdx.y) * kSide + y;
-  const Index column = static_cast<Index>(blockIdx.x) * kSide + x;
+  const Index blocks_of_row = (n + kSide - 1) / kSide;
+  const Index row = static_cast<Index>(blockIdx.x) / blocks_of_row * kSide + y;
+  const Index column = static_cast<Index>(blockIdx.x) % blocks_of_row * kSide + x;
   float sum = 0;
   for (Index first = 0; first < k; first += kSide) {
     left[y * kStride + x] = entry<T>(a, row, first + x, m, k);
@@ -50,7 +51,8 @@ void run(const MatmulArgs& args, void* stream) {
   const Index k = args.a.shape[args.transpose_a ? 0 : 1];
   const Operand a = args.transpose_a ? Operand{args.a.data, 1, m} : Operand{args.a.data, k, 1};
   const Operand b = args.transpose_b ? Operand{args.b.data, 1, k} : Operand{args.b.data, n, 1};
-  launch(&product_kernel<T, C>, {blocks_of(n, kSide), blocks_of(m, kSide), 1}, kSide * kSide,
+  // All blocks along x: m may be more than 65535 of them.
+  launch(&product_kernel<T, C>, {blocks_of(n, kSide) * blocks_of(m, kSide), 1, 1}, kSide * kSide,
          2 * kSide * kStride * sizeof(float), stream, a, b, data_of<C>(args.c), m, n, k, args.accumulate);
 }
 

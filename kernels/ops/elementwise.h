@@ -1,4 +1,4 @@
-// cast, add, fill and sum of squares: the little that is not fused elsewhere.
+// cast, add and sum: the little that is not fused elsewhere.
 #pragma once
 
 #include "kernels/tensor.h"
@@ -15,6 +15,15 @@ struct CastArgs {
 struct AddArgs {
   TensorView x;
   ConstTensorView y;
+};
+
+// total[0] += sum of x, or of its squares; summed in double, in an order that depends on the count of x alone. NaN and
+// Inf pass through.
+// shapes    x any, real; total [1] f64
+struct SumArgs {
+  ConstTensorView x;
+  TensorView total;
+  bool squares = false;
 };
 
 }  // namespace bam

@@ -7,9 +7,9 @@ namespace bam {
 
 // nll[n] = ln sum_v exp(logits[n,v]) - logits[n, targets[n]] in nats; 0 where targets[n] < 0 (not scored).
 // hit[n] = 1 when logits[n, targets[n]] is larger than every other logit of the row (a tie is a miss), else 0.
-// dlogits[n,v] = grad_scale (softmax_v - [v = target]); 0 for rows not scored.
+// dlogits[n,v] = grad_scale[0] (softmax_v - [v = target]); 0 for rows not scored.
 // shapes    logits [N,V] real; targets [N] i32, one of V or above is an Error; nll [N] real; hit [N] i32 or empty;
-//           dlogits [N,V] real or bf16, or empty
+//           dlogits [N,V] real or bf16, or empty; grad_scale [1] real, or empty for 1
 // aliasing  dlogits may be logits itself when real
 struct CrossEntropyArgs {
   ConstTensorView logits;
@@ -17,7 +17,7 @@ struct CrossEntropyArgs {
   TensorView nll;
   TensorView hit{};
   TensorView dlogits{};
-  double grad_scale = 1.0;
+  ConstTensorView grad_scale{};
 };
 
 }  // namespace bam

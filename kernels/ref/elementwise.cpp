@@ -15,16 +15,11 @@ void RefBackend::do_add(const AddArgs& args) {
   for (Index i = 0; i < x.count(); ++i) x.flat(i) += y.flat(i);
 }
 
-double RefBackend::do_sum_of_squares(ConstTensorView x) {
+void RefBackend::do_sum(const SumArgs& args) {
+  const auto x = reals(args.x);
   double sum = 0;
-  for (Index i = 0; i < x.count(); ++i) sum += reals(x).flat(i) * reals(x).flat(i);
-  return sum;
-}
-
-double RefBackend::do_sum(ConstTensorView x) {
-  double sum = 0;
-  for (Index i = 0; i < x.count(); ++i) sum += reals(x).flat(i);
-  return sum;
+  for (Index i = 0; i < x.count(); ++i) sum += args.squares ? x.flat(i) * x.flat(i) : x.flat(i);
+  reals(args.total)(0) += sum;
 }
 
 }  // namespace bam::ref

@@ -13,6 +13,7 @@ void RefBackend::do_cross_entropy(const CrossEntropyArgs& args) {
   const auto nll = reals(args.nll);
   const auto hit = integers(args.hit);
   const auto dlogits = reals(args.dlogits);
+  const double grad_scale = args.grad_scale.empty() ? 1.0 : reals(args.grad_scale)(0);
   const Index vocabulary = logits.size(1);
   for (Index n = 0; n < logits.size(0); ++n) {
     const Index target = targets(n);
@@ -33,7 +34,7 @@ void RefBackend::do_cross_entropy(const CrossEntropyArgs& args) {
     if (!dlogits.empty()) {
       for (Index v = 0; v < vocabulary; ++v) {
         const double softmax = std::exp(logits(n, v) - log_sum);
-        dlogits(n, v) = scored ? args.grad_scale * (softmax - (v == target ? 1.0 : 0.0)) : 0.0;
+        dlogits(n, v) = scored ? grad_scale * (softmax - (v == target ? 1.0 : 0.0)) : 0.0;
       }
     }
   }

@@ -44,8 +44,7 @@ class RefBackend final : public Backend {
   void do_optimizer_step(const OptimizerStepArgs& args) override;
   void do_cast(const CastArgs& args) override;
   void do_add(const AddArgs& args) override;
-  double do_sum_of_squares(ConstTensorView x) override;
-  double do_sum(ConstTensorView x) override;
+  void do_sum(const SumArgs& args) override;
 };
 
 std::unique_ptr<Backend> make_ref_backend(int threads);  // one thread, whatever is asked for

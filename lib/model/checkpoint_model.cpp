@@ -96,15 +96,6 @@ ModelConfig read_config(const io::Hdf5Group& root) {
   return config;
 }
 
-ParameterValues values_of(const ParameterSet& set, Backend& backend) {
-  return [&set, &backend](std::size_t i) {
-    const Shape& shape = set.infos()[i].shape;
-    std::vector<float> values(static_cast<std::size_t>(shape.count()));
-    backend.copy_out({values.data(), DType::f32, shape}, set[i]);
-    return values;
-  };
-}
-
 void write_parameters(io::Hdf5Group& group, const std::vector<ParameterInfo>& infos, const ParameterValues& values) {
   for (std::size_t i = 0; i < infos.size(); ++i) {
     group.write<float>(infos[i].name, dimensions(infos[i].shape), std::span<const float>(values(i)));

@@ -14,16 +14,12 @@ PositionTables::PositionTables(const Model& model, Index distances, Index positi
   if (config.pe == PositionalEncoding::rope)
     rotary_ = Tensor(backend, model.real(), {positions, config.head_dim() / 2, 2});
   if (config.pe == PositionalEncoding::sinusoidal) sinusoidal_ = Tensor(backend, model.real(), {positions, config.dim});
+  if (config.pe == PositionalEncoding::alibi) backend.alibi_table({alibi_slopes(config.heads), priors_[0]});
   refresh();
 }
 
 void PositionTables::refresh() {
-  const ModelConfig& config = model_.config();
-  if (config.pe == PositionalEncoding::alibi) {
-    const std::vector<double> slopes = alibi_slopes(config.heads);
-    model_.backend().alibi_table({slopes, priors_[0]});
-  }
-  if (config.pe != PositionalEncoding::bam) return;
+  if (model_.config().pe != PositionalEncoding::bam) return;
   for (std::size_t i = 0; i < priors_.size(); ++i) {
     const LayerParameters& layer = model_.views().layers[i];
     model_.backend().prior_table({layer.prior_shape, layer.prior_scale, layer.prior_loc, priors_[i]});

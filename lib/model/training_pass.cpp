@@ -80,10 +80,12 @@ TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
   ids_ = Tensor(backend, DType::i32, {windows, tokens});
   targets_ = Tensor(backend, DType::i32, {n});
   first_key_ = Tensor(backend, DType::i32, {windows, tokens});
+  grad_scale_ = real({1});
   ffn_act_ = compute({n, config.ffn});
   logits_ = real({slice, config.vocab});
   if (rounds) dlogits_ = compute({slice, config.vocab});
   nll_ = real({n});
+  nll_sum_ = Tensor(backend, DType::f64, {1});
   dx_ = real({n, config.dim});
   if (rounds) dx_product_ = compute({n, config.dim});
   if (rounds) dhead_product_ = compute(q_shape);
@@ -99,7 +101,7 @@ TrainingPass::TrainingPass(Model& model, Index windows, Index tokens)
   if (!tables_.prior(0).empty()) dprior_ = real({config.heads, tokens});
 }
 
-void TrainingPass::upload(const Batch& batch) {
+void TrainingPass::load(const Batch& batch, double grad_scale) {
   if (batch.tokens != tokens_ || batch.windows > windows_ || batch.windows < 1) {
     throw Error("training pass: a batch of " + std::to_string(batch.windows) + " windows of " +
                 std::to_string(batch.tokens) + " tokens, made for at most " + std::to_string(windows_) + " of " +
@@ -113,6 +115,7 @@ void TrainingPass::upload(const Batch& batch) {
   send(ids_, batch.ids);
   send(targets_, batch.targets);
   send(first_key_, batch.first_key);
+  model_.backend().copy_in(grad_scale_, {&grad_scale, DType::f64, {1}});
 }
 
 void TrainingPass::forward_layers() {
@@ -146,7 +149,7 @@ void TrainingPass::forward_layers() {
                            first_rows(final_in_, n), first_rows(final_rstd_, n)});
 }
 
-LossSum TrainingPass::head(double grad_scale, const ModelParameters* gradients, TensorView logits) {
+void TrainingPass::head(const ModelParameters* gradients, TensorView logits, TensorView nll_sum) {
   Backend& backend = model_.backend();
   const Index n = batch_windows_ * tokens_;
   const TensorView head_weight = model_.product_views().lm_head;
@@ -160,35 +163,45 @@ LossSum TrainingPass::head(double grad_scale, const ModelParameters* gradients, 
         .logits = slice, .targets = rows(targets_.view(), first, count), .nll = rows(nll_.view(), first, count)};
     if (gradients != nullptr) {
       loss.dlogits = dlogits_.view().empty() ? slice : first_rows(dlogits_, count);
-      loss.grad_scale = grad_scale;
+      loss.grad_scale = grad_scale_;
     }
     backend.cross_entropy(loss);
     if (gradients == nullptr) continue;
     add_weight_gradient(loss.dlogits, hidden, gradients->lm_head);
     backend.matmul({.a = loss.dlogits, .b = head_weight, .c = rows(dnorm_.view(), first, count)});
   }
+  backend.sum({first_rows(nll_, n), nll_sum});
+}
+
+LossSum TrainingPass::read_loss(const Batch& batch) {
   LossSum sum;
-  sum.nll_nats = backend.sum(first_rows(nll_, n));
+  model_.backend().copy_out({&sum.nll_nats, DType::f64, {1}}, nll_sum_);
+  sum.targets = count_targets(batch);
   return sum;
 }
 
 LossSum TrainingPass::forward(const Batch& batch, TensorView logits) {
-  upload(batch);
+  load(batch, 0);
+  model_.backend().fill_zero(nll_sum_);
   forward_layers();
-  LossSum sum = head(0, nullptr, logits);
-  sum.targets = count_targets(batch);
-  return sum;
+  head(nullptr, logits, nll_sum_);
+  return read_loss(batch);
 }
 
 LossSum TrainingPass::forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients,
                                        const LayerDone& done) {
+  load(batch, grad_scale);
+  model_.backend().fill_zero(nll_sum_);
+  add_gradients(gradients, nll_sum_, done);
+  return read_loss(batch);
+}
+
+void TrainingPass::add_gradients(const ParameterSet& gradients, TensorView nll_sum, const LayerDone& done) {
   Backend& backend = model_.backend();
   const ModelParameters gradient_views = views_of(gradients, model_.config());
-  const Index n = batch.windows * tokens_;
-  upload(batch);
+  const Index n = batch_windows_ * tokens_;
   forward_layers();
-  LossSum sum = head(grad_scale, &gradient_views, {});
-  sum.targets = count_targets(batch);
+  head(&gradient_views, {}, nll_sum);
   const TensorView dx = first_rows(dx_, n);
   backend.fill_zero(dx);
   backend.rmsnorm_backward({first_rows(x_, n), model_.views().final_norm, first_rows(final_rstd_, n),
@@ -209,7 +222,6 @@ LossSum TrainingPass::forward_backward(const Batch& batch, double grad_scale, co
                                 gradient_views.token_embedding});
   }
   tell(-1);
-  return sum;
 }
 
 void TrainingPass::backward_feed_forward(Index layer, const ModelParameters& gradients) {

@@ -44,6 +44,11 @@ class TrainingPass {
   LossSum forward_backward(const Batch& batch, double grad_scale, const ParameterSet& gradients,
                            const LayerDone& done = {});
 
+  // The same in two parts. The first is all that differs between batches of as many windows; the second does nothing
+  // but ops (Backend::repeat), waits for nothing, and adds the sum of the nll to `nll_sum` [1] f64.
+  void load(const Batch& batch, double grad_scale);
+  void add_gradients(const ParameterSet& gradients, TensorView nll_sum, const LayerDone& done = {});
+
   // To be called after parameters changed: prior tables depend on them.
   void refresh_tables() { tables_.refresh(); }
 
@@ -55,9 +60,9 @@ class TrainingPass {
     Tensor x_mid, ffn_rstd, ffn_in, gate, up;
   };
 
-  void upload(const Batch& batch);
   void forward_layers();
-  LossSum head(double grad_scale, const ModelParameters* gradients, TensorView logits);
+  void head(const ModelParameters* gradients, TensorView logits, TensorView nll_sum);
+  LossSum read_loss(const Batch& batch);
   void backward_feed_forward(Index layer, const ModelParameters& gradients);
   void backward_attention(Index layer, const ModelParameters& gradients, bool ends_here);
   void add_weight_gradient(ConstTensorView dy, ConstTensorView x, TensorView gradient);
@@ -69,8 +74,8 @@ class TrainingPass {
   PositionTables tables_;
   std::vector<LayerActivations> layers_;
   Tensor x_, final_rstd_, final_in_;
-  Tensor ids_, targets_, first_key_;
-  Tensor ffn_act_, logits_, dlogits_, nll_;
+  Tensor ids_, targets_, first_key_, grad_scale_;
+  Tensor ffn_act_, logits_, dlogits_, nll_, nll_sum_;
   Tensor dx_, dx_product_, dnorm_, dgate_, dup_, dattended_, dq_, dk_, dv_, dprior_, dhead_product_, dnorm_weight_;
 };
 

@@ -1,6 +1,5 @@
 #include "train/optimizer.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -38,45 +37,74 @@ Optimizer::Optimizer(Model& model, const OptimizerSettings& settings, const Para
       owners_(shards && ranks.size() > 1 ? share_parameters(model.parameters().infos(), ranks.size())
                                          : std::vector<int>{}),
       m_(model.backend(), model.config(), model.real(), kept_here(model, trains, owners_, ranks.rank())),
-      v_(model.backend(), model.config(), model.real(), kept_here(model, trains, owners_, ranks.rank())) {
+      v_(model.backend(), model.config(), model.real(), kept_here(model, trains, owners_, ranks.rank())),
+      sizes_(model.backend(), model.real(), {std::ssize(model.parameters().infos()), 4}),
+      totals_(model.backend(), DType::f64, {2}) {
+  model.backend().fill_zero(totals_);
   for (const ParameterInfo& info : model.parameters().infos()) {
     trained_.push_back(info.trainable && (!trains || trains(info)));
   }
 }
 
-double Optimizer::apply(const ParameterSet& gradients, double learning_rate, double prior_learning_rate) {
+bool Optimizer::Totals::are_finite() const {
+  return std::isfinite(norm) && std::isfinite(loss_sum);
+}
+
+void Optimizer::prepare(double learning_rate, double prior_learning_rate) {
+  const std::vector<ParameterInfo>& infos = model_.parameters().infos();
+  const OptimizerRule rule{settings_.kind, settings_.beta1, settings_.beta2, settings_.eps};
+  ++step_;
+  std::vector<StepSizes> sizes;
+  for (const ParameterInfo& info : infos) {
+    sizes.push_back(step_sizes(rule, step_, is_prior(info.role) ? prior_learning_rate : learning_rate,
+                               info.decays() ? settings_.weight_decay : 0.0));
+  }
+  static_assert(sizeof(StepSizes) == 4 * sizeof(double));
+  model_.backend().copy_in(sizes_, {sizes.data(), DType::f64, sizes_.shape()});
+}
+
+void Optimizer::update(const ParameterSet& gradients) {
   Backend& backend = model_.backend();
   const ParameterSet& parameters = model_.parameters();
-  const std::vector<ParameterInfo>& infos = parameters.infos();
-  double squares = 0;
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    if (trained_[i]) squares += backend.sum_of_squares(gradients[i]);
+  const TensorView squares = rows(totals_.view(), 0, 1);
+  backend.fill_zero(squares);
+  for (std::size_t i = 0; i < trained_.size(); ++i) {
+    if (trained_[i]) backend.sum({.x = gradients[i], .total = squares, .squares = true});
   }
-  const double norm = std::sqrt(squares);
-  if (!std::isfinite(norm)) {
-    throw dist::SharedError("training: the norm of the gradients is not finite at step " + std::to_string(step_ + 1) +
-                            ", expected numbers (a lower --lr?)");
-  }
-  const double scale = settings_.clip > 0 ? std::min(1.0, settings_.clip / (norm + 1e-6)) : 1.0;
-  ++step_;
-  for (std::size_t i = 0; i < infos.size(); ++i) {
+  for (std::size_t i = 0; i < trained_.size(); ++i) {
     if (!trained_[i] || !is_mine(i)) continue;
-    backend.optimizer_step({.kind = settings_.kind,
-                            .param = parameters[i],
+    backend.optimizer_step({.param = parameters[i],
                             .grad = gradients[i],
                             .m = m_[i],
                             .v = v_[i],
-                            .step = step_,
-                            .learning_rate = is_prior(infos[i].role) ? prior_learning_rate : learning_rate,
+                            .sizes = rows(sizes_.view(), static_cast<Index>(i), 1).as({4}),
+                            .totals = totals_,
+                            .clip = settings_.clip,
                             .beta1 = settings_.beta1,
-                            .beta2 = settings_.beta2,
-                            .eps = settings_.eps,
-                            .weight_decay = infos[i].decays() ? settings_.weight_decay : 0.0,
-                            .grad_scale = scale});
+                            .beta2 = settings_.beta2});
   }
   share_parameters_out();
   model_.refresh_products();
-  return norm;
+}
+
+Optimizer::Totals Optimizer::finish() {
+  double totals[2];
+  model_.backend().copy_out({totals, DType::f64, {2}}, totals_);
+  model_.backend().fill_zero(loss_sum());
+  const Totals found{std::sqrt(totals[0]), totals[1]};
+  if (!found.are_finite()) --step_;
+  return found;
+}
+
+double Optimizer::apply(const ParameterSet& gradients, double learning_rate, double prior_learning_rate) {
+  prepare(learning_rate, prior_learning_rate);
+  update(gradients);
+  const Totals totals = finish();
+  if (!totals.are_finite()) {
+    throw dist::SharedError("training: the norm of the gradients is not finite at step " + std::to_string(step_ + 1) +
+                            ", expected numbers (a lower --lr?)");
+  }
+  return totals.norm;
 }
 
 void Optimizer::share_parameters_out() {

@@ -32,6 +32,19 @@ class Optimizer {
   // the trainable parameters. Throws Error when it is not finite; then nothing has changed.
   double apply(const ParameterSet& gradients, double learning_rate, double prior_learning_rate);
 
+  // The same in three parts, for a step whose loss is summed in loss_sum() [1] f64, which is 0 before: what differs
+  // between steps; ops alone (Backend::repeat), but for those of several ranks; and what came of it, which waits. Where
+  // norm or loss is not finite the step has not been made and nothing has changed.
+  struct Totals {
+    double norm = 0;
+    double loss_sum = 0;
+    bool are_finite() const;
+  };
+  TensorView loss_sum() const { return rows(totals_.view(), 1, 1); }
+  void prepare(double learning_rate, double prior_learning_rate);
+  void update(const ParameterSet& gradients);
+  Totals finish();
+
   const OptimizerSettings& settings() const { return settings_; }
   const ParameterSet& m() const { return m_; }  // those that this rank keeps
   const ParameterSet& v() const { return v_; }
@@ -55,6 +68,8 @@ class Optimizer {
   std::vector<int> owners_;    // of the moments; empty: every rank has all
   std::vector<bool> trained_;  // by parameter
   ParameterSet m_, v_;
+  Tensor sizes_;   // [parameters,4]: StepSizes
+  Tensor totals_;  // [2] f64: the sum of all squares, the loss
   Index step_ = 0;
 };
 

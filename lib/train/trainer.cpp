@@ -45,25 +45,47 @@ std::optional<StepResult> Trainer::step(const Batch& batch, const std::function<
   result.targets = totals.targets;
   const double grad_scale = result.targets > 0 ? 1.0 / static_cast<double>(result.targets) : 0.0;
   model_.backend().fill_zero(gradients_.all());
-  double nll_nats = 0;
+  model_.backend().fill_zero(optimizer_.loss_sum());
   for (Index round = 0; round < totals.rounds; ++round) {
     if (round > 0 && on_any(ranks_, give_up())) return std::nullopt;
-    nll_nats += forward_backward(batch, round, grad_scale, round + 1 == totals.rounds);
+    add_gradients(batch, round, grad_scale, round + 1 == totals.rounds);
   }
   gradient_sum_.finish();
-  const std::vector<double> all_nll = ranks_.gather_all({&nll_nats, 1});
-  result.loss = std::accumulate(all_nll.begin(), all_nll.end(), 0.0) * grad_scale;
+  share_loss();
   const Index step = optimizer_.step();
-  if (!std::isfinite(result.loss)) {
-    throw dist::SharedError("training: the loss is not finite at step " + std::to_string(step + 1) +
-                            ", expected numbers (a lower --lr?)");
-  }
   const double factor = schedule_factor(settings_.schedule, step);
   result.learning_rate = settings_.learning_rate * factor;
-  result.gradient_norm = optimizer_.apply(gradients_, result.learning_rate, settings_.prior_learning_rate * factor);
-  last_norm_ = result.gradient_norm;
-  pass_.refresh_tables();
+  optimizer_.prepare(result.learning_rate, settings_.prior_learning_rate * factor);
+  repeat(update_, [&] {
+    optimizer_.update(gradients_);
+    pass_.refresh_tables();
+  });
+  const Optimizer::Totals found = optimizer_.finish();  // the one wait of a step
+  result.loss = found.loss_sum * grad_scale;
+  result.gradient_norm = last_norm_ = found.norm;
+  if (!found.are_finite()) {
+    throw dist::SharedError(
+        std::string("training: the ") + (std::isfinite(result.loss) ? "norm of the gradients" : "loss") +
+        " is not finite at step " + std::to_string(step + 1) + ", expected numbers (a lower --lr?)");
+  }
   return result;
+}
+
+// The ops of several ranks have messages among them.
+void Trainer::repeat(Routine& routine, const std::function<void()>& ops) {
+  if (ranks_.size() > 1) return ops();
+  model_.backend().repeat(routine, ops);
+}
+
+// Each rank has the loss of its own share: afterwards all have the sum.
+void Trainer::share_loss() {
+  if (ranks_.size() == 1) return;
+  Backend& backend = model_.backend();
+  double nll_nats = 0;
+  backend.copy_out({&nll_nats, DType::f64, {1}}, optimizer_.loss_sum());
+  const std::vector<double> all = ranks_.gather_all({&nll_nats, 1});
+  nll_nats = std::accumulate(all.begin(), all.end(), 0.0);
+  backend.copy_in(optimizer_.loss_sum(), {&nll_nats, DType::f64, {1}});
 }
 
 // What the ranks have to agree on before a step. The last norm comes along: gradients are the same bits on all ranks,
@@ -82,9 +104,9 @@ Trainer::Totals Trainer::totals_of(const Batch& batch) {
   return totals;
 }
 
-// The nll of one micro-batch, which a rank may not have. In the last round of all ranks gradients are final layer by
-// layer, and their sums begin.
-double Trainer::forward_backward(const Batch& batch, Index round, double grad_scale, bool is_last) {
+// One micro-batch, which a rank may not have. In the last round of all ranks gradients are final layer by layer, and
+// their sums begin.
+void Trainer::add_gradients(const Batch& batch, Index round, double grad_scale, bool is_last) {
   TrainingPass::LayerDone done;
   if (is_last) {
     gradient_sum_.begin();
@@ -92,8 +114,9 @@ double Trainer::forward_backward(const Batch& batch, Index round, double grad_sc
   }
   const Index first = round * settings_.micro_windows;
   const Index windows = std::min(settings_.micro_windows, batch.windows - first);
-  if (windows <= 0) return 0;
-  return pass_.forward_backward(slice(batch, first, windows), grad_scale, gradients_, done).nll_nats;
+  if (windows <= 0) return;
+  pass_.load(slice(batch, first, windows), grad_scale);
+  repeat(passes_[windows], [&] { pass_.add_gradients(gradients_, optimizer_.loss_sum(), done); });
 }
 
 LossSum Trainer::evaluate_shared(const ValidationWindows* windows) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "model/training_pass.h"
@@ -68,7 +69,9 @@ class Trainer {
     Index rounds = 0;  // micro-batches of the rank that has most
   };
   Totals totals_of(const Batch& batch);
-  double forward_backward(const Batch& batch, Index round, double grad_scale, bool is_last);
+  void add_gradients(const Batch& batch, Index round, double grad_scale, bool is_last);
+  void share_loss();
+  void repeat(Routine& routine, const std::function<void()>& ops);
 
   Model& model_;
   TrainerSettings settings_;
@@ -78,6 +81,8 @@ class Trainer {
   GradientSum gradient_sum_;
   double last_norm_ = 0;
   TrainingPass pass_;
+  std::map<Index, Routine> passes_;  // by the windows of a micro-batch
+  Routine update_;
 };
 
 }  // namespace bam::train

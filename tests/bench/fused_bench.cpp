@@ -86,10 +86,13 @@ void parameters(const Run& run) {
   const Tensor param = run.make(DType::f32, shape), grad = run.make(DType::f32, shape);
   const Tensor m = run.make(DType::f32, shape), v = run.make(DType::f32, shape);
   backend.fill_zero(v);
-  run("optimizer_step", {param, param, grad, m, m, v, v}, [&] {
-    backend.optimizer_step({.param = param, .grad = grad, .m = m, .v = v, .step = 100, .learning_rate = 1e-3});
-  });
-  run("sum_of_squares", {grad}, [&] { backend.sum_of_squares(grad.view()); });
+  const StepSizes now = step_sizes({}, 100, 1e-3, 0);
+  const Tensor sizes(backend, DType::f32, {4}), total(backend, DType::f64, {1});
+  backend.copy_in(sizes, {&now, DType::f64, {4}});
+  backend.fill_zero(total);
+  run("optimizer_step", {param, param, grad, m, m, v, v},
+      [&] { backend.optimizer_step({.param = param, .grad = grad, .m = m, .v = v, .sizes = sizes}); });
+  run("sum_of_squares", {grad}, [&] { backend.sum({.x = grad, .total = total, .squares = true}); });
 
   std::vector<std::int32_t> ids(kRows);
   Rng rng(3);

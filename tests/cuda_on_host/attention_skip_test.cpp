@@ -36,9 +36,9 @@ struct Found {
   Values out, lse, skipped;
 };
 
-Found run_skipping(const AttentionCase& c, const AttentionValues& x, double eps) {
-  AttentionOperands operands(c, x, DType::bf16);
-  Operand bounds = run_key_bounds(x, DType::bf16, 0, bounds_shape_of(c));
+Found run_skipping(const AttentionCase& c, const AttentionValues& x, double eps, DType dtype = DType::bf16) {
+  AttentionOperands operands(c, x, dtype);
+  Operand bounds = run_key_bounds(x, dtype, 0, bounds_shape_of(c));
   Operand out = garbage(x.q.shape, DType::f32), lse = garbage({c.batch, c.heads, c.queries}, DType::f32),
           skipped = garbage({c.heads}, DType::f32);
   cuda::AttentionForward call{.in = operands.in,
@@ -61,10 +61,10 @@ double mean(const Values& x) {
 
 // The promise: of each row less than eps of the mass is gone, and its output moves by less than 2 eps max|v|, besides
 // the rounding of what is kept. Returns the mean share of skipped pairs.
-double check_promise(const AttentionCase& c, const AttentionValues& x, double eps) {
-  INFO(c << " eps " << eps);
-  const auto truth = attention_truth(c, x, DType::bf16);
-  const Found found = run_skipping(c, x, eps);
+double check_promise(const AttentionCase& c, const AttentionValues& x, double eps, DType dtype = DType::bf16) {
+  INFO(c << " " << name_of(dtype) << " eps " << eps);
+  const auto truth = attention_truth(c, x, dtype);
+  const Found found = run_skipping(c, x, eps, dtype);
   const double rounding = 4e-6 * logit_size(c, x.first_key, truth.at("lse"));
   double lost = 0;
   for (Index i = 0; i < found.lse.count(); ++i) {
@@ -81,7 +81,7 @@ double check_promise(const AttentionCase& c, const AttentionValues& x, double ep
   for (Index i = 0; i < found.out.count(); ++i) {
     moved = std::max(moved, std::abs(found.out[i] - truth.at("out")[i]));
   }
-  CHECK(moved < (2 * eps + 4 * rounding) * largest + probability_rounding(x.v, DType::bf16).absolute);
+  CHECK(moved < (2 * eps + 4 * rounding) * largest + probability_rounding(x.v, dtype).absolute);
   return mean(found.skipped);
 }
 
@@ -200,4 +200,52 @@ TEST_CASE("cuda on host: skipping, the share is counted in visible pairs") {
   AttentionValues y = make_attention(last);
   for (double& each : y.q.at) each = 0;
   CHECK(run_skipping(last, y, 1e-6).skipped[0] == Approx(14.0 * 64 / 1088));
+}
+
+// The plain kernels: blocks of 32 queries, any head dimension, decoding too.
+TEST_CASE("cuda on host: plain skipping, no row loses more than eps") {
+  for (const PriorKind* prior : {&kNoPrior, &kLocal, &kRetrieval, &kShifted, &kOverflowing}) {
+    for (const Ssmax ssmax : {Ssmax::off, Ssmax::content, Ssmax::full}) {
+      for (const Documents documents : {Documents::one, Documents::many}) {
+        const AttentionCase c{1, 40, 700, 4, 2, 8, ssmax, *prior, documents};
+        const double share = check_promise(c, make_attention(c), 1e-2, DType::f32);
+        if (prior == &kLocal && documents == Documents::one) CHECK(share > 0.3);
+      }
+    }
+    for (const Index queries : {1, 5}) {
+      const AttentionCase few{2, queries, 900, 4, 2, 24, Ssmax::full, *prior, Documents::one};
+      const double share = check_promise(few, make_attention(few), 1e-3, DType::bf16);
+      if (prior == &kLocal) CHECK(share > 0.3);
+    }
+  }
+  const AttentionCase wide{1, 20, 900, 2, 1, 160, Ssmax::full, kLocal, Documents::one};
+  CHECK(check_promise(wide, make_attention(wide), 1e-4, DType::f32) > 0.3);
+}
+
+TEST_CASE("cuda on host: plain skipping, the content decides, for factors of both signs") {
+  for (const Index far : {3, 70, 383}) {
+    const AttentionCase c{1, 70, 1536, 2, 2, 16, Ssmax::full, kNoPrior, Documents::one};
+    AttentionValues x = make_attention(c);
+    x.ssmax_scale.at = {1, -1};
+    // Every query looks for this key, of one head that way and of the other the other way; all others point away.
+    for (Index i = 0; i < x.q.count(); ++i) x.q[i] = 1 + 0.1 * x.q[i];
+    for (Index i = 0; i < x.k.count(); ++i) x.k[i] = (i / 16 % 2 == 0 ? -1 : 1) + 0.1 * x.k[i];
+    for (Index e = 0; e < 32; ++e) x.k[far * 32 + e] = e < 16 ? 3 : -3;
+    CHECK(check_promise(c, x, 1e-4, DType::f32) > 0.3);
+  }
+}
+
+TEST_CASE("cuda on host: plain skipping, what is not finite is never skipped, and the share is in visible pairs") {
+  const AttentionCase c{1, 40, 700, 2, 1, 8, Ssmax::off, kLocal, Documents::one};
+  AttentionValues x = make_attention(c);
+  for (Index e = 0; e < 8; ++e) x.v[130 * 8 + e] = std::nan("");
+  for (const double each : run_skipping(c, x, 1e-4, DType::f32).out.at) CHECK(std::isnan(each));
+  const PriorKind cliff{"cliff", {{1, std::log(20.0), 0}}};
+  const AttentionCase one{1, 64, 640, 1, 1, 16, Ssmax::off, cliff, Documents::one};
+  AttentionValues y = make_attention(one);
+  for (double& each : y.q.at) each = 0;
+  // Both blocks, at 576 and 608, leave out tiles 1 to 7. Row i sees i + 1 keys.
+  double visible = 0;
+  for (Index i = 576; i < 640; ++i) visible += static_cast<double>(i + 1);
+  CHECK(run_skipping(one, y, 1e-6, DType::f32).skipped[0] == Approx(64.0 * 64 * 7 / visible));
 }

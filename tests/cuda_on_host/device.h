@@ -31,7 +31,8 @@ struct Grid {
 template <typename... Args>
 void launch(void (*kernel)(Args...), Grid grid, unsigned threads, std::size_t shared_bytes, void*,
             std::type_identity_t<Args>... args) {
-  on_host::run({grid.x, grid.y, grid.z}, threads, shared_bytes, [&] { kernel(args...); });
+  on_host::check_launch({grid.x, grid.y, grid.z}, threads, shared_bytes, (sizeof args + ... + 0));
+  on_host::submit([=] { on_host::run({grid.x, grid.y, grid.z}, threads, shared_bytes, [&] { kernel(args...); }); });
 }
 
 inline unsigned char* shared_memory() {

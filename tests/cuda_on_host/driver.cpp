@@ -1,5 +1,8 @@
 // kernels/cuda/driver.h on the host. Everything happens at once, in the order of the calls; memory of the device begins
-// as NaN between guard zones, which are looked at when it is given back. BAM_HOST_DEVICE_MIB limits it.
+// as NaN between guard zones, which are looked at when it is given back. BAM_HOST_DEVICE_MIB limits it; after
+// BAM_HOST_DEVICE_WAITS waits for the device it fails for good. While a
+// recording is made, what may not be done meanwhile ruins it, and the copies are part of it, with the addresses that
+// they have now.
 #include "kernels/cuda/driver.h"
 
 #include <cstdio>
@@ -8,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "cuda_on_host/emulation.h"
 
 namespace bam::cuda {
 namespace {
@@ -26,6 +30,24 @@ std::size_t used = 0;
 std::size_t all_bytes() {
   const char* const limit = std::getenv("BAM_HOST_DEVICE_MIB");
   return (limit == nullptr ? std::size_t{4096} : static_cast<std::size_t>(std::atoll(limit))) << 20;
+}
+
+// An error that a device does not recover from, after so many waits: every call says so from then on.
+long waits = 0;
+void require_device() {
+  static const char* const limit = std::getenv("BAM_HOST_DEVICE_WAITS");
+  if (limit == nullptr || waits < std::atol(limit)) return;
+  throw Error(
+      "cuda: the device failed: an illegal memory access was encountered; the device can do nothing more for this "
+      "process, run it again");
+}
+
+bool ruined = false;  // the recording
+
+void require_no_recording(const char* what) {
+  if (!on_host::is_recording()) return;
+  ruined = true;
+  throw Error(std::string("cuda: ") + what + ": operation not permitted when stream is capturing");
 }
 
 void check_guard(const unsigned char* guard) {
@@ -53,15 +75,25 @@ void* make_stream() {
   return &used;
 }
 void destroy_stream(void*) noexcept {}
-void synchronize(void*) {}
+void synchronize(void*) {
+  require_no_recording("the device failed");
+  ++waits;
+  require_device();
+}
 void* make_event() {
   return &used;
 }
 void destroy_event(void*) noexcept {}
 void record_event(void*, void*) {}
-void wait_for_event(void*) {}
+void wait_for_event(void*) {
+  require_no_recording("the device failed");
+  ++waits;
+  require_device();
+}
 
 void* allocate_device_memory(std::size_t bytes) {
+  require_no_recording("memory");
+  require_device();
   if (used + bytes > all_bytes()) return nullptr;
   auto* const memory = static_cast<unsigned char*>(std::aligned_alloc(kGuard, bytes + 2 * kGuard));
   if (memory == nullptr) return nullptr;
@@ -86,6 +118,7 @@ std::size_t free_device_memory() {
 }
 
 void* allocate_pinned_memory(std::size_t bytes) {
+  require_no_recording("memory of the host for copies");
   return std::malloc(bytes);
 }
 void release_pinned_memory(void* data) noexcept {
@@ -93,16 +126,36 @@ void release_pinned_memory(void* data) noexcept {
 }
 
 void copy_to_device(void* to, const void* from, std::size_t bytes, void*) {
-  std::memcpy(to, from, bytes);
+  require_device();
+  on_host::submit([=] { std::memcpy(to, from, bytes); });
 }
 void copy_to_host(void* to, const void* from, std::size_t bytes, void*) {
-  std::memcpy(to, from, bytes);
+  require_device();
+  on_host::submit([=] { std::memcpy(to, from, bytes); });
 }
 void fill_zero(void* data, std::size_t bytes, void*) {
-  std::memset(data, 0, bytes);
+  require_device();
+  on_host::submit([=] { std::memset(data, 0, bytes); });
 }
 
-void fail_launch(int) {
+using Recorded = std::vector<std::function<void()>>;
+
+void begin_recording(void*) {
+  ruined = false;
+  on_host::begin_recording();
+}
+void* end_recording(void*) {
+  Recorded recorded = on_host::end_recording();
+  return ruined ? nullptr : new Recorded(std::move(recorded));
+}
+void play_recording(void* recording, void*) {
+  for (const auto& work : *static_cast<const Recorded*>(recording)) work();
+}
+void destroy_recording(void* recording) noexcept {
+  delete static_cast<Recorded*>(recording);
+}
+
+void fail_launch(int, std::size_t) {
   throw Error("cuda: a kernel was refused");
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <random>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace bam::cuda::on_host {
@@ -60,6 +61,8 @@ struct Block {
 
 Block* block = nullptr;
 Thread* current = nullptr;
+bool recording = false;
+std::vector<std::function<void()>> recorded;
 
 void prepare_memory(Block& b, std::size_t bytes) {
   constexpr std::size_t kAlignment = 128;
@@ -209,9 +212,19 @@ unsigned char* shared_memory() {
   return block->shared;
 }
 
-void run(Index3 blocks, unsigned threads, std::size_t shared_bytes, const std::function<void()>& body) {
+void check_launch(Index3 blocks, unsigned threads, std::size_t shared_bytes, std::size_t argument_bytes) {
+  constexpr unsigned kMostX = 0x7fffffff, kMostYz = 65535;
+  constexpr std::size_t kMostShared = 163U << 10;  // of sm_80, the least of those that are built for
+  constexpr std::size_t kMostArguments = 4096;
   if (threads == 0 || threads % 32 != 0 || threads > 1024) throw std::runtime_error("a block of no whole warps");
-  if (shared_bytes > (227U << 10)) throw std::runtime_error("more shared memory than a block can have");
+  if (shared_bytes > kMostShared) throw std::runtime_error("more shared memory than a block can have");
+  if (argument_bytes > kMostArguments) throw std::runtime_error("more arguments than a kernel can have");
+  if (blocks.x == 0 || blocks.y == 0 || blocks.z == 0) throw std::runtime_error("a grid without blocks");
+  if (blocks.x > kMostX || blocks.y > kMostYz || blocks.z > kMostYz)
+    throw std::runtime_error("a grid of too many blocks");
+}
+
+void run(Index3 blocks, unsigned threads, std::size_t shared_bytes, const std::function<void()>& body) {
   for (unsigned z = 0; z < blocks.z; ++z) {
     for (unsigned y = 0; y < blocks.y; ++y) {
       for (unsigned x = 0; x < blocks.x; ++x) {
@@ -226,6 +239,28 @@ void run(Index3 blocks, unsigned threads, std::size_t shared_bytes, const std::f
       }
     }
   }
+}
+
+void submit(std::function<void()> work) {
+  if (recording) {
+    recorded.push_back(std::move(work));
+  } else {
+    work();
+  }
+}
+
+void begin_recording() {
+  recorded.clear();
+  recording = true;
+}
+
+std::vector<std::function<void()>> end_recording() {
+  recording = false;
+  return std::exchange(recorded, {});
+}
+
+bool is_recording() {
+  return recording;
 }
 
 bool wait_for_block(bool flag) {

@@ -54,6 +54,9 @@ plant "attention, lengths" $d $d.cu "a warp's sum not brought to the common maxi
 plant "attention, few" $d $d.cu "a tile in two splits" 's/begin \+ per_split < tiles\.end \?/begin + per_split + 1 < tiles.end ? 1 +/'
 plant "attention, few" $d $d.cu "keys overwritten while they are used" '/wait_copies<0>\(\);/,/before the keys make way/ s/sync_block\(\);  \/\/ before the keys.*//'
 
+plant "attention, few" $d $d.cu "the bias of the next distance" 's/place\.query - key - i % kTile;/place.query - key - i % kTile + 1;/'
+plant "attention, few" $d $d.cu "a split that is not added" 's/s < call\.splits; \+\+s\) \{/s < call.splits - 1; ++s) {/'
+
 q=attention_backward_queries
 plant "attention's gradients, lengths" $q $q.cu "a barrier removed before the tile is used" 's/^      sync_block\(\);$//'
 plant "attention's gradients, lengths" $q $q.cu "a diagonal's part from another lane" 's/row % 8 \* 4 \+ i \/ 2\]/row % 8 * 4 + i % 4]/'
@@ -66,6 +69,13 @@ plant "attention's gradients, lengths" $k $k.cu "the bias of a neighbour" 's/own
 plant "attention's gradients, every head" $k $k.cu "one head of a group" 's/group = in\.heads \/ in\.kv_heads/group = 1/'
 plant "attention's gradients, a pair" $k $k.cu "what is not finite taken for finite" 's/masked \&\& !finite/false \&\& !finite/'
 
+b=attention_backward
+plant "attention's gradients, every prior" $b $b.cu "parts that are added before they are there" 's/^    sync_block\(\);$//'
+plant "attention's gradients, lengths" $b $b.cu "a range of queries left out" 's/range < call\.ranges; \+\+range\) \{/range < call.ranges - 1; ++range) {/'
+
+p=attention_plain
+plant "attention, lengths" $p $p.cu "tiles filled while they are used" 's/sync_block\(\);  \/\/ before the tiles.*//'
+plant "attention, lengths" $p $p.cu "sums that do not shrink to a new maximum" 's/out\[e\] \*= shrink/out[e] *= 1.0F/'
 p=attention_plain_backward
 plant "attention's gradients, lengths" $p $p.cu "p in place of dl" 's/add_row\(dk, tiles\.weights\[1\]/add_row(dk, tiles.weights[0]/'
 
@@ -73,5 +83,11 @@ s=attention_skip
 plant "skipping, the prior alone" $s $s.h "a block of distances short" 's/i <= furthest/i < furthest/'
 plant "skipping, the prior alone" $s $s.cu "as if a row had one key" 's/- log2_keys \+/+/'
 plant "skipping, a negative factor" $s $s.h "the parts of the queries changed over" 's/below == negative\[row\]/below != negative[row]/'
+k=key_bounds
+plant "bounds" $k $k.cu "the least in place of the largest -k" 's/\+ c\] = -low/+ c] = low/'
+p=attention_plain_skip
+plant "plain skipping, the content" $p $p.cu "bounds of the other side" 's/\(q < 0\.0F\) == negative/(q < 0.0F) != negative/'
+plant "plain skipping, no row" $p $p.cu "as if a row had one key" 's/- log2f\(keys\)/+ log2f(keys)/'
+plant "plain skipping, no row" $p $p.cu "what is left looked at before it is known" 's/sync_block\(\);  \/\/ before the excess.*//'
 plant "skipping, no row" $d $d.cu "limits of another row" 's/limits\.threshold\[r\];/limits.threshold[1 - r];/'
 finish

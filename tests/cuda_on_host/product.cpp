@@ -5,6 +5,7 @@
 #include <bit>
 #include <vector>
 
+#include "cuda_on_host/emulation.h"
 #include "kernels/cuda/ops.h"
 
 namespace bam::cuda {
@@ -27,17 +28,7 @@ std::uint16_t bf16_of(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-}  // namespace
-
-class Product::Library {};
-Product::Product(bool) {}
-Product::~Product() = default;
-
-void Product::run(const MatmulArgs& args, const Context& ctx) {
-  const Index m = args.c.shape[0];
-  const Index n = args.c.shape[1];
-  const Index k = args.a.shape[args.transpose_a ? 0 : 1];
-  if (m * n * k <= kFewProducts) return plain_product(args, ctx);
+void multiply(const MatmulArgs& args, Index m, Index n, Index k) {
   const std::vector<float> a = floats_of(args.a);
   const std::vector<float> b = floats_of(args.b);
   const auto at = [](const std::vector<float>& x, Index i) { return x[static_cast<std::size_t>(i)]; };
@@ -57,6 +48,20 @@ void Product::run(const MatmulArgs& args, const Context& ctx) {
       }
     }
   }
+}
+
+}  // namespace
+
+class Product::Library {};
+Product::Product(bool) {}
+Product::~Product() = default;
+
+void Product::run(const MatmulArgs& args, const Context& ctx) {
+  const Index m = args.c.shape[0];
+  const Index n = args.c.shape[1];
+  const Index k = args.a.shape[args.transpose_a ? 0 : 1];
+  if (m * n * k <= kFewProducts) return plain_product(args, ctx);
+  on_host::submit([=] { multiply(args, m, n, k); });
 }
 
 }  // namespace bam::cuda

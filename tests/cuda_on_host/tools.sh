@@ -11,7 +11,8 @@ with() { env BAM_CUDA_LIBRARY="$host" "$@"; }
 
 yes "the cat sat on the mat and the dog sat on the log" | head -60 >text.txt
 bam-tokenize -q --tokenizer bytes --input lines text.txt -o train.tok.zst || fail "no shard"
-small=(-q --layers 1 --dim 32 --heads 2 --ffn 32 --context 32 --batch-tokens 128 --steps 3 --seed 5 --no-times)
+small=(-q --layers 1 --dim 32 --heads 2 --ffn 32 --context 32 --batch-tokens 128 --steps 4 --seed 5 --no-times
+  --border-targets no)
 
 expect 0 bam-train "${small[@]}" --device cpu --log cpu.jsonl train.tok.zst -o cpu.h5
 for dtype in f32 bf16; do
@@ -27,6 +28,12 @@ for log in cpu cuda-f32 cuda-bf16; do losses "$log.jsonl" >"$log.loss"; done
 near cpu.loss cuda-f32.loss 1e-5 || fail "losses of f32 on cuda are not those of cpu: $(paste cpu.loss cuda-f32.loss)"
 near cpu.loss cuda-bf16.loss 5e-3 || fail "losses of bf16 on cuda are not those of cpu: $(paste cpu.loss cuda-bf16.loss)"
 
+# Steps that are played from a recording are the steps themselves.
+for dtype in f32 bf16; do
+  expect 0 with env BAM_CUDA_GRAPHS=0 bam-train "${small[@]}" --device cuda --dtype "$dtype" train.tok.zst -o one-by-one.h5
+  same "cuda-$dtype.h5" one-by-one.h5
+done
+
 expect 0 with bam-train "${small[@]}" --device auto train.tok.zst -o again.h5
 expect 0 with bam-train "${small[@]}" --device cuda:0 train.tok.zst -o once-more.h5
 expect 0 with bam-ppl -q --device cuda --context 2x --no-times cuda-f32.h5 train.tok.zst
@@ -40,6 +47,17 @@ cp out cuda.text
 expect 0 bam-generate -q --device cpu --max-tokens 5 --prompt 'the ' cuda-f32.h5
 same out cuda.text
 expect 0 with bam-passkey -q --device cuda --lengths 600 --samples 1 --bos no cuda-f32.h5
+# The other tools that compute: the device is in their rows, and the numbers are those of cpu but for rounding.
+printf '{"id":"q","question":"Is 1 odd?","choices":{"text":["yes","no"],"label":["A","B"]},"answerKey":"A"}\n' >arc.jsonl
+computes() {
+  expect 0 with "$@" --device cuda
+  grep -Eq '(\t|")cuda("|\t)' out || fail "$1: the device is not in the rows: $(tail -1 out)"
+}
+computes bam-mcq -q --task arc_easy cuda-f32.h5 arc.jsonl
+computes bam-ruler -q --tasks niah_single_1 --lengths 700 --samples 1 --haystack noise cuda-f32.h5
+computes bam-attn -q --max-tokens 40 --by distance cuda-f32.h5 text.txt
+computes bam-prior-fit fit -q --max-tokens 40 cuda-f32.h5 text.txt
+expect 0 with bam-prior-fit tune -q --steps 3 --context 32 --batch-tokens 64 --device cuda cuda-f32.h5 train.tok.zst -o tuned.h5
 expect 0 with bam-train --version
 grep -q '^backend cuda: an emulation on the host' out || fail "--version: $(cat out)"
 
@@ -67,6 +85,15 @@ expect 1 env BAM_HOST_DEVICE_MIB=1 BAM_CUDA_LIBRARY="$host" bam-train -q --layer
   --steps 3 --device cuda train.tok.zst -o refused.h5
 one_line_error 'memory'
 [ -e refused.h5 ] && fail "a refused run left a checkpoint"
+
+# A device that fails for good in the middle of a run: one line, and the last checkpoint can be gone on with.
+many=("${small[@]}" --steps 40 --save-every 1)
+expect 1 with env BAM_HOST_DEVICE_WAITS=150 bam-train "${many[@]}" --device cuda train.tok.zst -o failed.h5
+one_line_error '^bam-train: cuda: the device failed: an illegal memory access .*run it again$'
+[ -e failed.h5 ] || fail "no checkpoint of the steps before the failure"
+expect 0 with bam-train "${many[@]}" --device cuda train.tok.zst -o failed.h5
+expect 0 with bam-train "${many[@]}" --device cuda train.tok.zst -o whole.h5
+same failed.h5 whole.h5
 
 # The library itself, where it was built and there is nothing to run it.
 if [ -e "$real" ] && ! [ -e /dev/nvidiactl ]; then

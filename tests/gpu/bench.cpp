@@ -180,13 +180,19 @@ void step(Backend& backend, const std::string& preset, Index context, Index wind
   Batch batch{windows, context, random_ids(windows * context, config.vocab), {}, {}};
   batch.targets = batch.ids;
   batch.first_key.assign(batch.ids.size(), 0);
+  Routine part_of_step, update;
   const double seconds = seconds_of(backend, [&] {
     backend.fill_zero(gradients.all());
     for (Index part = 0; part < kParts; ++part) {
-      pass.forward_backward(batch, 1.0 / static_cast<double>(kParts * windows * context), gradients);
+      pass.load(batch, 1.0 / static_cast<double>(kParts * windows * context));
+      backend.repeat(part_of_step, [&] { pass.add_gradients(gradients, optimizer.loss_sum()); });
     }
-    optimizer.apply(gradients, 1e-4, 1e-4);
-    pass.refresh_tables();
+    optimizer.prepare(1e-4, 1e-4);
+    backend.repeat(update, [&] {
+      optimizer.update(gradients);
+      pass.refresh_tables();
+    });
+    if (!optimizer.finish().are_finite()) throw Error("the step's loss or norm is not finite");
   });
   const auto tokens = static_cast<double>(kParts * windows * context);
   char rate[64];
@@ -221,11 +227,14 @@ void prefill(Backend& backend, const std::string& preset, Index length, double e
       static_cast<double>(length) * training_flops_per_token(config, length) / 3, "GFLOP/s", ceiling);
 }
 
+int failures = 0;
+
 // A case that does not fit, or fails, is told of and the rest goes on.
 void attempt(const std::string& name, const std::function<void()>& body) {
   try {
     body();
   } catch (const Error& error) {
+    ++failures;
     std::printf("%s\tfailed: %s\n", name.c_str(), error.what());
   }
 }
@@ -260,4 +269,5 @@ int main(int argc, char** argv) {
     std::printf("failed\t%s\n", error.what());
     return 1;
   }
+  return bam::failures == 0 ? 0 : 1;
 }

@@ -92,6 +92,23 @@ TEST_CASE("training: a step without a scored target is finite") {
   CHECK(trained.norms[0] == 0.0);
 }
 
+TEST_CASE("training: what changes from step to step follows ref") {
+  // Other numbers of targets, and so other weights; other rates; a shorter batch, and one like the first again.
+  std::vector<Batch> batches;
+  for (const auto& counts :
+       {std::vector<Index>{12, 12, 12, 12}, {3, 0, 12, 1}, {12, 2, 5, 7}, {1, 1, 1}, {9, 12, 12, 0}, {4, 6, 1}}) {
+    batches.push_back(scored(random_batch(std::ssize(counts), std::size(batches) + 1), counts));
+  }
+  const Trained truth = run_steps("ref", 1, 2, batches);
+  const Trained found = run_steps(test::device_under_test(), 1, 2, batches);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    INFO("step " << i);
+    CHECK(found.losses[i] == Approx(truth.losses[i]).epsilon(2e-5));
+    CHECK(found.norms[i] == Approx(truth.norms[i]).epsilon(1e-4));
+  }
+  CHECK(largest_difference(found.parameters, truth.parameters) < 1e-4);
+}
+
 TEST_CASE("training: equal bits from equal threads, equal to rounding from other threads and cuts") {
   const std::vector<Batch> batches = {random_batch(7, 1), random_batch(7, 2), random_batch(7, 3)};
   const Trained one = run_steps(test::device_under_test(), 1, 7, batches);

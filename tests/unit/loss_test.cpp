@@ -35,7 +35,7 @@ Call loss_call(const Inputs& in, Gradient gradient, DType dtype, double logit_si
     if (gradient == Gradient::in_place) {
       args.dlogits = {const_cast<void*>(args.logits.data), args.logits.dtype, args.logits.shape};
     }
-    args.grad_scale = in.grad_scale;
+    if (in.grad_scale != 1) args.grad_scale = bench.in(Values{{1}, {in.grad_scale}});
     bench->cross_entropy(args);
   };
 }

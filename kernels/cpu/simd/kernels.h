@@ -77,15 +77,14 @@ struct CrossEntropyResult {
 
 // One step of kernels/ops/optimizer.h with everything that depends on the step alone worked out beforehand:
 //   g = grad_scale grad;  m = beta1 m + rest1 g;  v = beta2 v + rest2 g^2;
-//   param = decay param - rate m / (root_scale sqrt(v) + eps), or decay param - rate m when not adaptive
+//   param = decay param - rate m / (root_scale sqrt(v) + floor); with root_scale 0 v is not looked at
 struct OptimizerRange {
   float* param;
   const float* grad;
   float* m;
   float* v;
   Index n;
-  float grad_scale, beta1, rest1, beta2, rest2, decay, rate, root_scale, eps;
-  bool adaptive;
+  float grad_scale, beta1, rest1, beta2, rest2, decay, rate, root_scale, floor;
 };
 
 // heads x dim values at one position, rotated in place by table [dim/2,2].

@@ -4,13 +4,13 @@
 namespace bam::cpu::BAM_ISA {
 namespace {
 
-template <bool kAdaptive>
+template <bool kLooksAtV>
 BAM_INLINE void step(const OptimizerRange& args) {
   const Vec grad_scale = broadcast(args.grad_scale);
   const Vec beta1 = broadcast(args.beta1), rest1 = broadcast(args.rest1);
   const Vec beta2 = broadcast(args.beta2), rest2 = broadcast(args.rest2);
   const Vec decay = broadcast(args.decay), rate = broadcast(args.rate);
-  const Vec root_scale = broadcast(args.root_scale), eps = broadcast(args.eps);
+  const Vec root_scale = broadcast(args.root_scale), floor = broadcast(args.floor);
   for_vectors(args.n, [&](Index i, auto part) {
     const Vec g = load(args.grad + i, part) * grad_scale;
     const Vec m = fma(beta1, load(args.m + i, part), rest1 * g);
@@ -18,16 +18,15 @@ BAM_INLINE void step(const OptimizerRange& args) {
     store(args.m + i, m, part);
     store(args.v + i, v, part);
     const Vec kept = load(args.param + i, part) * decay;
-    Vec change = rate * m;
-    if constexpr (kAdaptive) change = change / fma(root_scale, sqrt(v), eps);
-    store(args.param + i, kept - change, part);
+    const Vec divisor = kLooksAtV ? fma(root_scale, sqrt(v), floor) : floor;
+    store(args.param + i, kept - rate * m / divisor, part);
   });
 }
 
 }  // namespace
 
 void optimizer_step(const OptimizerRange& args) {
-  if (args.adaptive) {
+  if (args.root_scale > 0) {
     step<true>(args);
   } else {
     step<false>(args);

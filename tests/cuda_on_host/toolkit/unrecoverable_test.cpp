@@ -1,0 +1,39 @@
+// boxes: base
+// Behind all others, by its name: afterwards the device is gone for this process.
+#include <functional>
+
+#include "base/error.h"
+#include "cuda_on_host/toolkit/fake.h"
+#include "kernels/cuda/driver.h"
+#include "support/catch.h"
+
+using namespace bam;
+using namespace bam::cuda;
+using bam::test::fake::machine;
+
+namespace {
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("driver: what a device does not recover from is said by every call from then on") {
+  void* const stream = make_stream();
+  const std::string expected =
+      "cuda: the device failed: an illegal memory access was encountered; the device can do nothing more for this "
+      "process, run it again";
+  machine().failures["cudaStreamSynchronize"] = cudaErrorIllegalAddress;
+  CHECK(error_of([&] { synchronize(stream); }) == expected);
+  machine() = {};
+  CHECK(error_of([&] { synchronize(stream); }) == expected);
+  CHECK(error_of([] { allocate_device_memory(16); }) == expected);
+  CHECK(error_of([] { fail_launch(cudaErrorInvalidValue, 0); }) == expected);
+  CHECK(error_of([&] { play_recording(nullptr, stream); }) == expected);
+}
