@@ -54,7 +54,7 @@ plant "positions of the first row" embedding.cu unit_embedding 'embedding: every
 plant "sines for cosines" embedding.cu unit_embedding 'embedding: sinusoidal*' 's/c % 2 == 0 \?/c % 2 == 1 ?/'
 
 plant "a row that ends a column early" norm.cu unit_norm 'norm: every size*' 's/dim - c < 4 \? static_cast<int>\(dim - c\) : 4;/dim - c < 4 ? static_cast<int>(dim - c) - 1 : 4;/'
-plant "a sum that is used again too early" norm.cu unit_norm 'norm: every size*' 's/sync_block\(\);  \/\/ before `shared`.*//' block.h
+plant "a sum that is used again too early" norm.cu unit_norm 'norm: every size*' 's/sync_block\(\);  \/\/ before .shared.*//' block.h
 plant "a gradient without its projection" norm.cu unit_norm 'norm: every size*' 's/grad \* weight\[c\] - h \* mean/grad * weight[c]/'
 plant "the last slice left out" norm.cu unit_norm 'norm: every size*' 's/slice < slices; \+\+slice\) sum/slice < slices - 1; ++slice) sum/'
 

@@ -133,9 +133,7 @@ TEST_CASE("check: an id outside the vocabulary is refused") {
     CHECK(text_with(7, backward) == "embedding_backward: tokens has 7 at 2999, expected below 7");
     CHECK(text_with(-2147483647, backward) ==
           "embedding_backward: tokens has -2147483647 at 2999, expected at least 0");
-    const auto loss = [&](TensorView ids) {
-      backend.cross_entropy({t.of({3000, 7}), ids.as({3000}), t.of({3000})});
-    };
+    const auto loss = [&](TensorView ids) { backend.cross_entropy({t.of({3000, 7}), ids.as({3000}), t.of({3000})}); };
     CHECK(text_with(-5, loss) == "no error");
     CHECK(text_with(7, loss) == "cross_entropy: targets has 7 at 2999, expected below 7");
   });

@@ -96,7 +96,7 @@ TEST_CASE("repeat: what others keep meanwhile is left alone") {
     std::vector<Tensor> others;
     for (int i = 0; i < 6; ++i) {
       backend.repeat(routine, [&] { adding(backend); });
-      for (int j = 0; j < 20; ++j) {
+      for (int j = 0; i >= 2 && j < 20; ++j) {  // by then it is known what the routine takes
         put(backend, others.emplace_back(backend, DType::f32, Shape{100}), std::vector<double>(100, 5));
       }
     }
