@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "base/error.h"
 
 namespace bam::eval {
 namespace {
@@ -94,6 +95,7 @@ AttentionTable::AttentionTable(io::TableWriter& rows, const AttentionText& text,
 }
 
 void AttentionTable::add(const AttentionRow& row) {
+  if (std::isnan(row.ln_z)) throw Error("the model's attention is not made of numbers: are its weights damaged?");
   switch (view_.by) {
     case AttentionBy::key:
       return add_keys(row);

@@ -39,7 +39,7 @@ class AttentionTable {
   AttentionTable(io::TableWriter& rows, const AttentionText& text, const text::Tokenizer& tokenizer,
                  const AttentionView& view, RunStamp stamp, bool with_times);
 
-  // A row of a chosen layer, head and query.
+  // A row of a chosen layer, head and query. Throws Error where it is not made of numbers.
   void add(const AttentionRow& row);
   // Behind the last one: what is a mean over queries is written.
   void end();

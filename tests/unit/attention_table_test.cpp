@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "support/catch.h"
 #include "support/tiny_model.h"
@@ -179,5 +180,20 @@ TEST_CASE("attention table: the probe sees what the window leaves, as the model 
     double sum = 0;
     for (const double each : row.posterior) sum += each;
     CHECK(sum == Approx(1).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("attention table: weights that are no numbers are told, not shown as attention") {
+  TinyModel tiny = random_model();
+  std::vector<float> wq = tiny.get("layers/1/wq");
+  wq[0] = std::numeric_limits<float>::quiet_NaN();
+  tiny.set("layers/1/wq", wq);
+  const AttentionText text{random_ids(20), 9, 2, "yes"};
+  for (const AttentionBy by : {AttentionBy::key, AttentionBy::distance, AttentionBy::top}) {
+    AttentionView view{.by = by, .layers = {0}, .heads = {0}, .queries = {19}};
+    CHECK(!table_of(tiny, text, view).empty());
+    view.layers = {1};
+    CHECK_THROWS_WITH(table_of(tiny, text, view),
+                      "the model's attention is not made of numbers: are its weights damaged?");
   }
 }
