@@ -21,7 +21,7 @@ class OrderedWorkers {
   // `make_worker` is called once for each thread, in that thread, so that a worker may keep memory of its own; it must
   // not throw. One thread is the caller's: submit() itself does the work.
   OrderedWorkers(int threads, const std::function<Worker()>& make_worker)
-      : limit_(threads > 1 ? 2 * static_cast<std::size_t>(threads) : 1) {
+      : OrderedWorkers(threads > 1 ? 2 * static_cast<std::size_t>(threads) : 1) {
     if (threads <= 1) caller_ = make_worker();
     for (int i = 0; threads > 1 && i < threads; ++i)
       threads_.emplace_back([this, make_worker] { work(make_worker()); });
@@ -62,6 +62,9 @@ class OrderedWorkers {
   }
 
  private:
+  // By itself, so that threads that were started end where another cannot be.
+  explicit OrderedWorkers(std::size_t limit) : limit_(limit) {}
+
   struct Job {
     Work work;
     std::promise<Result> result;

@@ -1,3 +1,4 @@
+#include "base/byte_order_mark.h"
 #include "cli/sources.h"
 #include "io/stream.h"
 
@@ -26,10 +27,7 @@ std::vector<ConfigLine> read_config(const std::string& path) {
   const std::string text = io::read_file(path, kLargestConfig);
   std::vector<ConfigLine> lines;
   Index number = 0;
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin a file with it
-  std::string_view rest = text;
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-  while (!rest.empty()) {
+  for (std::string_view rest = without_byte_order_mark(text); !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = trimmed(without_comment(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));

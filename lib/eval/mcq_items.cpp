@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "eval/python_text.h"
 #include "io/stream.h"
-#include "text/utf8.h"
 
 namespace bam::eval {
 namespace {
@@ -202,7 +202,7 @@ class ItemReader {
   void read(const std::string& path, std::vector<McqItem>& items) {
     const std::unique_ptr<io::ByteSource> source = io::open_decompressed(path);
     const std::string all = io::read_all(*source, kMostBytes);
-    std::string_view bytes = text::without_byte_order_mark(all);
+    std::string_view bytes = without_byte_order_mark(all);
     const bool is_json = strip(bytes.substr(0, 1000)).starts_with('{');
     if (!is_json && task_ != McqTask::mmlu) {
       throw Error(source->name() + ": not JSON lines, expected items of the task as they are published");
@@ -280,7 +280,7 @@ std::vector<Index> read_labels(const std::string& path) {
   const std::unique_ptr<io::ByteSource> source = io::open_decompressed(path);
   const std::string bytes = io::read_all(*source, kMostBytes);
   std::vector<Index> labels;
-  for (const std::string_view word : split_blanks(strip(text::without_byte_order_mark(bytes)))) {
+  for (const std::string_view word : split_blanks(strip(without_byte_order_mark(bytes)))) {
     if (word != "0" && word != "1") {
       throw Error(source->name() + ": label " + std::to_string(labels.size()) + " is '" +
                   std::string(word.substr(0, 20)) + "', expected 0 or 1");

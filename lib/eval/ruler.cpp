@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/byte_order_mark.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "eval/generate.h"
@@ -12,7 +13,6 @@
 #include "eval/python_text.h"
 #include "eval/ruler_metric.h"
 #include "io/stream.h"
-#include "text/utf8.h"
 
 namespace bam::eval {
 namespace {
@@ -145,7 +145,7 @@ std::vector<RulerPrompt> read_ruler_data(const std::string& path, const RulerTas
   std::vector<RulerPrompt> prompts;
   simdjson::dom::parser parser;
   Index line = 0;
-  std::size_t begin = bytes.size() - text::without_byte_order_mark(bytes).size();
+  std::size_t begin = bytes.size() - without_byte_order_mark(bytes).size();
   while (begin < bytes.size()) {
     const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
     const std::string text = bytes.substr(begin, end - begin);

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "eval/python_text.h"
 #include "eval/ruler_essay.h"
 #include "eval/ruler_samples.h"
 #include "io/stream.h"
 #include "io/text_file.h"
-#include "text/utf8.h"
 
 namespace bam::eval {
 namespace {
@@ -137,7 +137,7 @@ Questions read_hotpot(const std::string& file) {
 std::string read_essay(const std::string& file) {
   if (file.empty()) return std::string(kEssay);
   const std::string all = io::read_text(file, kMostBytes);
-  std::string bytes(text::without_byte_order_mark(all));
+  std::string bytes(without_byte_order_mark(all));
   if (strip(bytes).empty()) throw Error(file + ": empty, expected a text");
   if (!bytes.starts_with('{')) return bytes;
   simdjson::dom::parser parser;

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "io/checkpoint.h"
-#include "text/utf8.h"
 
 namespace bam::text {
 namespace {

@@ -19,11 +19,4 @@ inline bool is_continuation(char byte) {
 
 bool is_utf8(std::string_view bytes);
 
-// Without the mark of the byte order that some editors put in front of a text.
-inline std::string_view without_byte_order_mark(std::string_view text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
-  return text;
-}
-
 }  // namespace bam::text

@@ -122,6 +122,10 @@ Plan make_plan(const Request& request, Index vocab, Index windows_per_epoch, con
   trainer.optimizer.clip = request.clip;
   trainer.shards_optimizer = request.shard_optimizer;
   trainer.schedule = {request.schedule, plan.steps, warmup_steps(request.warmup, plan.steps), request.min_lr_fraction};
+  if (trainer.schedule.warmup_steps > plan.steps) {
+    log::warning("--warmup: " + std::to_string(trainer.schedule.warmup_steps) + " steps, and the training ends after " +
+                 std::to_string(plan.steps) + ", before the peak of the learning rate");
+  }
   trainer.learning_rate = request.lr > 0 ? request.lr : recipe.learning_rate;
   trainer.prior_learning_rate = request.prior_lr.value_or(trainer.learning_rate);
   trainer.micro_windows = request.micro_batch > 0 ? std::min(request.micro_batch, plan.batch_windows)

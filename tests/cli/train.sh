@@ -112,6 +112,10 @@ one_line_error "^bam-train: training: the .* is not finite at step"
 absent no.h5
 expect 1 bam-train -q "${small[@]}" a.tok.zst -o missing/no.h5
 one_line_error '^bam-train: missing'
+expect 0 bam-train -q "${small[@]:0:10}" --steps 3 --warmup 4 a.tok.zst -o warm.h5
+one_line_error '^bam-train: warning: --warmup: 4 steps, and the training ends after 3, before the peak'
+expect 0 bam-train -q "${small[@]:0:10}" --steps 3 --warmup 3 a.tok.zst -o warm.h5
+[ ! -s err ] || fail "a warm-up of all steps: $(cat err)"
 # A log on standard output, unless that is taken.
 expect 0 bam-train -q "${small[@]}" a.tok.zst -o model.h5 --log -
 [ "$(grep -c '^{"step":' out)" = 3 ] || fail "--log - writes $(head -c 300 out)"

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "base/error.h"
+#include "support/errors.h"
 
 namespace bam::test {
 
@@ -53,21 +53,6 @@ inline void patch(const std::string& path, std::size_t offset, const std::string
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(static_cast<std::streamoff>(offset));
   file << bytes;
-}
-
-// The text of the bam::Error that `action` throws; "no error" when it throws none.
-template <typename Action>
-std::string error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 inline bool is_one_line(const std::string& text) {

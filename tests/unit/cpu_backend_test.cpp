@@ -1,15 +1,16 @@
 // boxes: kernels
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "kernels/registry.h"
 #include "support/catch.h"
+#include "support/errors.h"
 
 using namespace bam;
+using bam::test::contains;
+using bam::test::error_of;
 
 namespace {
 
@@ -31,19 +32,6 @@ class Setting {
   std::string before_;
   bool had_ = false;
 };
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 

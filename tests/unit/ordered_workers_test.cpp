@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -79,4 +81,20 @@ TEST_CASE("ordered workers: one thread is the caller's, each of several has a wo
   while (!three.is_empty()) seen.insert(three.take());
   CHECK(seen.count(std::this_thread::get_id()) == 0);
   CHECK(seen.size() <= 3);
+}
+
+TEST_CASE("ordered workers: threads that were started end where another cannot be") {
+  // Each thread takes a copy of it with it.
+  struct Maker {
+    explicit Maker(int most) : copies_left(std::make_shared<int>(most)) {}
+    Maker(const Maker& other) : copies_left(other.copies_left) {
+      if ((*copies_left)-- == 0) throw std::runtime_error("no more");
+    }
+    Squares::Worker operator()() const { return square; }
+    std::shared_ptr<int> copies_left;
+  };
+  const Maker maker(100);
+  const std::function<Squares::Worker()> make = maker;
+  *maker.copies_left = 2;
+  CHECK_THROWS_AS(Squares(5, make), std::runtime_error);
 }

@@ -2,28 +2,18 @@
 // kernels/cuda/driver.cpp itself: what it says when something is missing or fails, and what it does not forget.
 #include "kernels/cuda/driver.h"
 
-#include <functional>
-
-#include "base/error.h"
 #include "cuda_on_host/toolkit/fake.h"
 #include "kernels/cuda/memory.h"
 #include "support/catch.h"
+#include "support/errors.h"
 
 using namespace bam;
 using namespace bam::cuda;
+using bam::test::error_of;
 using bam::test::fake::Machine;
 using bam::test::fake::machine;
 
 namespace {
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 // A whole one again, whatever becomes of it.
 struct Fresh {
@@ -36,7 +26,7 @@ struct Fresh {
 TEST_CASE("driver: what is missing is said in a line") {
   const Fresh fresh;
   const auto count = [] { count_devices(); };
-  CHECK(error_of(count) == "");
+  CHECK(error_of(count) == "no error");
   CHECK(ask_device(0).runtime == "CUDA 13.0");
   CHECK(ask_device(0).capability == 90);
   machine().driver = 0;

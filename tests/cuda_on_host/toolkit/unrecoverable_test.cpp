@@ -1,28 +1,14 @@
 // boxes: base
 // Behind all others, by its name: afterwards the device is gone for this process.
-#include <functional>
-
-#include "base/error.h"
 #include "cuda_on_host/toolkit/fake.h"
 #include "kernels/cuda/driver.h"
 #include "support/catch.h"
+#include "support/errors.h"
 
 using namespace bam;
 using namespace bam::cuda;
+using bam::test::error_of;
 using bam::test::fake::machine;
-
-namespace {
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-}  // namespace
 
 TEST_CASE("driver: what a device does not recover from is said by every call from then on") {
   void* const stream = make_stream();
