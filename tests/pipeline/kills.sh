@@ -27,7 +27,8 @@ rounds=0
 while [ $kills -lt "$wanted" ]; do
   rounds=$((rounds + 1))
   [ $rounds -le $((20 * wanted)) ] || { fail "$kills kills in $rounds runs"; break; }
-  resume=$([ $((rounds % 3)) = 0 ] && echo latest || echo auto)
+  # One way for each training: auto begins a finished one anew, and latest would then find that one again.
+  resume=$([ $((ends % 3)) = 0 ] && echo latest || echo auto)
   train=(bam-train "${small[@]}" --save-every 1 --keep 3 --resume "$resume" a.tok.zst -o run.h5 --log run.jsonl)
   status=0
   if [ $((rounds % 2)) = 0 ] && [ -e "$faults" ]; then
