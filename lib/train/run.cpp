@@ -84,6 +84,7 @@ class Run {
   Saver saver_;
   Clock::time_point saved_ = begin_;
   bool save_is_due_ = false;
+  bool is_saved_ = false;  // the output is this training as it stands
   TrainingState state_;
   std::vector<std::string> digests_;  // of the data read for the steps made
   double step_s_ = 0;                 // of the last step
@@ -179,6 +180,7 @@ void Run::resume(const SavedTraining& saved) {
   if (source_) source_->resume(before.windows, before.fingerprint);
   state_ = before;
   state_.steps = plan_.steps;
+  is_saved_ = saved.name() == request_.output && state_.steps == before.steps;
   log::info("going on after step " + std::to_string(state_.step) + " of " + saved.name());
 }
 
@@ -207,6 +209,7 @@ Run::Made Run::make_step() {
   const std::optional<StepResult> made = trainer_->step(share.own, [&] { return stop_requested(); });
   if (!made) return Made::given_up;
   const StepResult& result = *made;
+  is_saved_ = false;
   state_.step += 1;
   state_.tokens_seen += windows * context;
   if (read) {
@@ -241,6 +244,7 @@ bool Run::validation_due() const {
 
 void Run::validate() {
   const LossSum sum = trainer_->evaluate_shared(val_windows_ ? &*val_windows_ : nullptr);
+  is_saved_ = false;
   History& history = state_.history;
   history.val_step.push_back(state_.step);
   history.val_targets.push_back(sum.targets);
@@ -388,7 +392,11 @@ Outcome Run::make_steps() {
   if (reading_)
     log::detail("waited for data: " + format_real(reading_->waited_s()) + " of " + format_real(seconds_since(begin_)) +
                 " s");
-  save();
+  if (is_saved_) {
+    log::info(request_.output + ": finished before, nothing is left to do");
+  } else {
+    save();
+  }
   return Outcome::finished;
 }
 

@@ -124,6 +124,11 @@ same kept.h5 kept-40.h5
 [ "$(find . -name 'kept-[0-9]*.h5' | wc -l)" = 2 ] || fail "kept: $(ls kept*)"
 expect 0 bam-train -q --threads 1 --no-times --resume latest a.tok.zst b.tok.zst --val val.tok.zst --val-every 7 -o kept.h5
 [ ! -s err ] || fail "--resume latest of a whole checkpoint says: $(cat err)"
+touch -d @1000000000 kept.h5
+expect 0 bam-train --threads 1 --resume latest a.tok.zst b.tok.zst --val val.tok.zst --val-every 7 -o kept.h5
+grep -q 'kept.h5: finished before, nothing is left to do' err || fail "a finished training is gone on with: $(cat err)"
+[ "$(stat -c %Y kept.h5)" = 1000000000 ] || fail "a finished training was written again"
+same whole.h5 kept.h5
 printf X | dd of=kept.h5 bs=1 seek=3000 conv=notrunc 2>/dev/null
 expect 1 bam-train -q --resume kept.h5 a.tok.zst b.tok.zst -o next.h5
 one_line_error '^bam-train: kept.h5: damaged checkpoint'
