@@ -89,7 +89,8 @@ double check_promise(const AttentionCase& c, const AttentionValues& x, double ep
 
 TEST_CASE("cuda on host: bounds of key blocks") {
   for (const DType dtype : {DType::bf16, DType::f32}) {
-    for (const auto& [keys, first] : {std::pair<Index, Index>{1, 0}, {64, 0}, {65, 64}, {200, 130}, {128, 128}}) {
+    for (const auto& range : {std::pair<Index, Index>{1, 0}, {64, 0}, {65, 64}, {200, 130}, {128, 128}}) {
+      const Index keys = range.first, first = range.second;  // clang before 16 hands no names of parts to a lambda
       const AttentionCase c{2, 1, keys, 3, 3, keys == 65 ? 160 : 19};
       AttentionValues x = make_attention(c);
       if (keys == 200) x.k[190 * 3 * c.dim] = std::nan("");

@@ -3,6 +3,8 @@
 # shellcheck source=tests/support/shell.sh
 . "$(dirname "$0")/../support/shell.sh"
 
+has_sanitizers && skip "faults are planted into a build without sanitizers"
+
 compiler=${CXX:-c++}
 flags=(-std=c++20 -O1 -DBAM_CUDA_ON_HOST -I"$PWD/planted" -I"$BAM_SOURCE/tests" -I"$BAM_BUILD_DIR/include/kernels"
   -I"$BAM_BUILD_DIR/include/base")

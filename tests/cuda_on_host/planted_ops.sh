@@ -4,6 +4,8 @@
 # shellcheck source=tests/support/shell.sh
 . "$(dirname "$0")/../support/shell.sh"
 
+has_sanitizers && skip "faults are planted into a build without sanitizers"
+
 compiler=${CXX:-c++}
 kernels=$BAM_SOURCE/kernels/cuda
 tests=$BAM_BUILD_DIR/tests

@@ -4,7 +4,7 @@
 # shellcheck source=tests/support/shell.sh
 . "$(dirname "$0")/../support/shell.sh"
 : "${BAM_BUILD_DIR:=$BAM_SOURCE/build}"
-grep -q '^BAM_SANITIZE:.*=.' "$BAM_BUILD_DIR/CMakeCache.txt" && skip "a build with sanitizers is not installed"
+has_sanitizers && skip "a build with sanitizers is not installed"
 
 prefix=$scratch/usr
 cmake --install "$BAM_BUILD_DIR" --prefix "$prefix" >install.log 2>&1 || fail "cmake --install: $(tail -3 install.log)"

@@ -46,6 +46,9 @@ one_line_error() {
   grep -Eq -- "$1" err || fail "standard error does not match '$1': $(head -c 400 err)"
 }
 
+# has_sanitizers - the tools were built with sanitizers.
+has_sanitizers() { grep -qs '^BAM_SANITIZE:.*=.' "${BAM_BUILD_DIR:-$BAM_SOURCE/build}/CMakeCache.txt"; }
+
 # has_terminal - script(1) can give a pseudo-terminal here; says so aloud where it cannot (some containers).
 has_terminal() {
   script -qec true /dev/null >/dev/null 2>&1 </dev/null && return 0

@@ -87,7 +87,8 @@ double check_promise(const std::string& device, DType dtype, const AttentionCase
 
 TEST_CASE("attention skipping: bounds of key blocks") {
   for_each_backend([](const std::string& device, DType dtype) {
-    for (const auto& [keys, first] : {std::pair<Index, Index>{1, 0}, {64, 0}, {65, 64}, {200, 130}, {128, 128}}) {
+    for (const auto& range : {std::pair<Index, Index>{1, 0}, {64, 0}, {65, 64}, {200, 130}, {128, 128}}) {
+      const Index keys = range.first, first = range.second;  // clang before 16 hands no names of parts to a lambda
       for (const Index dim : {1, 8, 19, 48}) {
         Values k = normal({2, keys, 3, dim}, 1);
         Values v = normal({2, keys, 3, dim}, 2);
