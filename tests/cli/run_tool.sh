@@ -86,7 +86,7 @@ expect 0 sh -c "$demo print --lines 0 >&- <&-"
 expect 141 bash -c "$demo print --lines 1000000 | head -1; exit \${PIPESTATUS[0]}"
 [ -s err ] && fail "a vanished reader was reported: $(head -c 200 err)"
 [ "$(cat out)" = 'line 0' ] || fail "head got: $(cat out)"
-expect 1 bash -c "ulimit -f 1; exec $demo print --lines 100000 >big"
+expect 1 bash -c "ulimit -f 512; exec $demo print --lines 100000 >big"
 one_line_error '^demo-tool: standard output: cannot write: File too large$'
 
 # Binary data is for files and pipes.
