@@ -12,6 +12,7 @@ unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE SLURM_PROCID S
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Where there is no /sys (a bare chroot) OpenMPI's hwloc says so on the standard error of every rank.
 export HWLOC_HIDE_ERRORS=2
+leave_leaks  # OpenMPI has some
 # 12 windows a step in micro-batches of 2: several rounds, and 5 ranks have shares of 3, 3, 2, 2 and 2.
 small=(-q --threads 1 --layers 2 --dim 32 --heads 4 --context 96 --batch-tokens 1152 --micro-batch 2 --steps 50
   --lr 3e-3 --seed 5 --val val.tok.zst --val-every 10 --no-times)

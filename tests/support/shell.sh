@@ -49,6 +49,9 @@ one_line_error() {
 # has_sanitizers - the tools were built with sanitizers.
 has_sanitizers() { grep -qs '^BAM_SANITIZE:.*=.' "${BAM_BUILD_DIR:-$BAM_SOURCE/build}/CMakeCache.txt"; }
 
+# leave_leaks - LeakSanitizer does not look from here on.
+leave_leaks() { export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"; }
+
 # has_terminal - script(1) can give a pseudo-terminal here; says so aloud where it cannot (some containers).
 has_terminal() {
   script -qec true /dev/null >/dev/null 2>&1 </dev/null && return 0
