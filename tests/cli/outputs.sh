@@ -28,10 +28,10 @@ judge() {
 }
 
 # other_calls OUTPUT... - the calls in ../trace that make or change other files. A temporary file has no name
-# (O_TMPFILE), or one with 80 random bits, and is then new (O_EXCL).
+# (O_TMPFILE), or one with 80 random bits, and is then new (O_EXCL). ThreadSanitizer has a file of its own (tsan.rodata).
 other_calls() {
   grep -E 'O_WRONLY|O_RDWR|O_CREAT|^[0-9]+ +(creat|rename|link|unlink|mkdir|rmdir|symlink|mknod|truncate|chmod|chown)' ../trace |
-    grep -vE ' = -1 |"/dev/[^"]*"|O_TMPFILE|"/proc/self/fd/[0-9]+"' |
+    grep -vE ' = -1 |"/dev/[^"]*"|O_TMPFILE|"/proc/self/fd/[0-9]+"|"[^"]*/tsan\.rodata\.[0-9]+"' |
     grep -vE '\.bam-[0-9a-v]{16}\.tmp", (O_RDWR|O_WRONLY)\|O_CREAT\|O_EXCL|(rename|unlink|link|mkdir)[a-z0-9]*\(.*\.bam-[0-9a-v]{16}\.tmp"' >../calls
   local output
   for output in "$@"; do sed -i -E "\\#\"(\\./)?$output(/[^\"]*)?\"#d" ../calls; done

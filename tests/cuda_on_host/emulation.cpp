@@ -93,9 +93,15 @@ class PooledStacks {
   void deallocate(context::stack_context& stack) noexcept { kept().push_back(stack); }
 
  private:
+  struct Kept {
+    std::vector<context::stack_context> stacks;
+    ~Kept() {
+      for (context::stack_context& stack : stacks) context::fixedsize_stack(kStackBytes).deallocate(stack);
+    }
+  };
   static std::vector<context::stack_context>& kept() {
-    static std::vector<context::stack_context> stacks;
-    return stacks;
+    static Kept all;
+    return all.stacks;
   }
 };
 

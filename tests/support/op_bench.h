@@ -28,6 +28,13 @@
 #include "support/tolerances.h"
 #include "support/values.h"
 
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#endif
+
 namespace bam::test {
 
 struct Result {
@@ -63,9 +70,14 @@ class Bench {
         {name, DType::f64, tolerance, {{1}, {value}}, std::to_string(std::bit_cast<std::uint64_t>(value))});
   }
 
+  ~Bench() { open_guards(); }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
   // What was written, or the reason in `fault` why nothing should be believed.
   std::vector<Result> finish(std::string& fault) {
     backend_.synchronize();
+    open_guards();
     for (const Placed& placed : placed_) {
       const std::string now = read(placed);
       const std::size_t end = placed.offset + placed.bytes;
@@ -114,8 +126,20 @@ class Bench {
     if (use == Use::write) placed.before.replace(placed.offset, placed.bytes, placed.bytes, garbage_);
     placed.buffer = Buffer(backend_, placed.before.size());
     backend_.copy_in(all(placed), {placed.before.data(), DType::i32, all(placed).shape});
+    close_guards(placed);
     placed_.push_back(std::move(placed));
     return {static_cast<char*>(placed_.back().buffer.data()) + placed_.back().offset, stored, x.shape};
+  }
+
+  // NaN does not tell of what is read and not used. AddressSanitizer does, where it is built in; it knows of eighths.
+  static void close_guards(const Placed& placed) {
+    const char* const begin = static_cast<const char*>(placed.buffer.data());
+    const std::size_t end = placed.offset + placed.bytes;
+    ASAN_POISON_MEMORY_REGION(begin, placed.offset / 8 * 8);
+    ASAN_POISON_MEMORY_REGION(begin + end, placed.before.size() - end);
+  }
+  void open_guards() const {
+    for (const Placed& placed : placed_) ASAN_UNPOISON_MEMORY_REGION(placed.buffer.data(), placed.before.size());
   }
 
   // The whole buffer as 32-bit words, so that every backend can copy it as it is.

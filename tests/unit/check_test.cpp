@@ -95,7 +95,7 @@ TEST_CASE("check: matmul") {
     wrong([&](MatmulArgs& x) { x.c.data = nullptr; }, "c is missing");
     wrong(
         [&](MatmulArgs& x) {
-          x.c = TensorView(right.c.data, right.c.dtype, {2, 5}), x.a = right.c.as({5, 2}), x.transpose_a = true,
+          x.c = TensorView{right.c.data, right.c.dtype, {2, 5}}, x.a = right.c.as({5, 2}), x.transpose_a = true,
           x.b = t.of({5, 5});
         },
         "c overlaps a");
