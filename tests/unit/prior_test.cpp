@@ -116,7 +116,7 @@ TEST_CASE("prior: ref agrees with the paper's parameters") {
   const auto table = run_unrounded(table_call(p, 8)).at("table");
   CHECK(table[7] == Approx(-std::sqrt(2.0)).epsilon(1e-5));
   CHECK(table[5] == Approx(-1.0).epsilon(1e-5));
-  CHECK(table[3] == Approx(-std::sqrt(0.5e-5)));  // the floor, where the distance is 0
+  CHECK(table[3] == Approx(-std::sqrt(0.5e-5)));       // the floor, where the distance is 0
   CHECK(table[1] == Approx(table[5]).epsilon(1e-12));  // on the other side of mu, which is rounded
   for (Index n = 0; n < 8; ++n) CHECK(table[8 + n] == Approx(-0.25 * static_cast<double>(n)).margin(1e-5));
 }
