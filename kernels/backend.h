@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/device_group.h"
 #include "kernels/ops/attention.h"
 #include "kernels/ops/elementwise.h"
 #include "kernels/ops/embedding.h"
@@ -88,6 +89,10 @@ class Backend {
   // with the same numbers, so that a backend may keep what it takes to do it and not call `ops` again. What differs
   // from time to time stands in tensors. Ops and fill_zero alone: no copies, no memory, no waiting.
   virtual void repeat(Routine&, const std::function<void()>& ops) { ops(); }
+
+  // For processes that compute together: a group that this backend's device may join, or null where memory is the
+  // host's. One at a time, and it goes before the backend. Throws Error where what it needs is missing.
+  virtual std::unique_ptr<DeviceGroup> make_group() { return nullptr; }
 
   // Throws Error "OP: NAME has ID at PLACE, expected ..." for an id outside its range: at once, before the op begins,
   // or, where looking would stop a device, at the next call that waits for the device (copy_out, synchronize);

@@ -69,17 +69,17 @@ BackendInfo look_for_cuda() {
   }
 }
 
-std::unique_ptr<Backend> make_cuda(const std::string& device, int number) {
+std::unique_ptr<Backend> make_cuda(const std::string& device, std::optional<int> number, int place) {
   try {
-    return open_cuda_library().open(number);
+    const cuda::Library& library = open_cuda_library();
+    return library.open(number ? *number : place % library.count());
   } catch (const Error& error) {
     throw Error("--device " + device + ": " + error.what());
   }
 }
 
-// The N of "cuda:N", 0 for "cuda" alone; nothing for other names.
+// The N of "cuda:N", or nothing.
 std::optional<int> cuda_number(std::string_view device) {
-  if (device == "cuda") return 0;
   constexpr std::string_view kPrefix = "cuda:";
   if (device.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
   const std::string_view digits = device.substr(kPrefix.size());
@@ -98,13 +98,14 @@ std::vector<BackendInfo> list_backends() {
   return list;
 }
 
-std::unique_ptr<Backend> make_backend(std::string_view device, int threads) {
+std::unique_ptr<Backend> make_backend(std::string_view device, int threads, int place) {
   std::string wanted(device);
   if (wanted == "auto") wanted = look_for_cuda().available ? "cuda" : "cpu";
   for (const Entry& entry : kEntries) {
     if (entry.name == wanted) return entry.make(threads);
   }
-  if (const std::optional<int> number = cuda_number(wanted)) return make_cuda(wanted, *number);
+  const std::optional<int> number = cuda_number(wanted);
+  if (number || wanted == "cuda") return make_cuda(wanted, number, place);
   throw UsageError("--device: '" + std::string(device) + "' is not a device, expected cpu, cuda[:N], ref or auto");
 }
 

@@ -70,7 +70,7 @@ int run(const TrainToolOptions& o, cli::Context& context) {
   request.output = o.output.path;
   request.no_times = o.table.no_times;
   refuse_idle_options(o, request, context);
-  const auto backend = make_backend(context.device, context.threads);
+  const auto backend = make_backend(context.device, context.threads, context.ranks->place_on_machine());
   if (o.dry_run) return !context.ranks->is_root() ? 0 : dry_run(o, request, *backend, context, saved.get());
   if (context.ranks->is_root()) check_output(request.output, request);
   log::info(backend->describe());

@@ -5,8 +5,10 @@
 
 #include "base/error.h"
 #include "kernels/cuda/driver.h"
+#include "kernels/cuda/group.h"
 #include "kernels/cuda/ops.h"
 #include "kernels/cuda/product.h"
+#include "kernels/cuda/stream.h"
 #include "kernels/cuda/transfer.h"
 
 namespace bam::cuda {
@@ -21,19 +23,6 @@ DeviceInfo opened(int device) {
   open_device(device);
   return ask_device(device);
 }
-
-// A stream that outlives what is on it.
-class Stream {
- public:
-  Stream() : stream_(make_stream()) {}
-  ~Stream() { destroy_stream(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  void* get() const { return stream_; }
-
- private:
-  void* stream_;
-};
 
 // What a routine's ops come to, played after they were done once by themselves: by then all that they look up and
 // allocate is there.
@@ -107,6 +96,7 @@ class CudaBackend final : public Backend {
   }
   void copy_out(TensorView host, ConstTensorView device) override {
     refuse_in_routine();
+    if (group_ != nullptr) group_->wait();
     transfer_.out(host, device);
     tell_of_wrong_ids();
   }
@@ -115,6 +105,7 @@ class CudaBackend final : public Backend {
   }
   void synchronize() override {
     refuse_in_routine();
+    if (group_ != nullptr) group_->wait();
     cuda::synchronize(stream_.get());
     tell_of_wrong_ids();
   }
@@ -125,6 +116,9 @@ class CudaBackend final : public Backend {
     ids_were_checked_ = true;
   }
   void repeat(Routine& routine, const std::function<void()>& ops) override;
+  std::unique_ptr<DeviceGroup> make_group() override {
+    return std::make_unique<Group>(info_.bus_id, stream_.get(), group_);
+  }
 
  private:
   struct IdCheck {
@@ -222,7 +216,8 @@ class CudaBackend final : public Backend {
   DeviceInfo info_;
   bool tf32_;
   bool records_;
-  Stream stream_;
+  Stream stream_;  // outlives what is on it
+  Group* group_ = nullptr;
   Memory memory_;
   Transfer transfer_;
   Product product_;

@@ -71,8 +71,10 @@ DeviceInfo ask_device(int number) {
   int runtime = 0;
   check(cudaGetDeviceProperties(&properties, number), "the device cannot be asked");
   cudaRuntimeGetVersion(&runtime);
+  char bus_id[32] = "";
+  check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, number), "the device cannot be asked");
   return {properties.name, properties.totalGlobalMem, 10 * properties.major + properties.minor,
-          "CUDA " + version_text(runtime)};
+          "CUDA " + version_text(runtime), bus_id};
 }
 
 void open_device(int number) {
@@ -110,6 +112,15 @@ void record_event(void* event, void* stream) {
 }
 void wait_for_event(void* event) {
   check(cudaEventSynchronize(event_of(event)), "the device failed");
+}
+bool has_passed(void* event) {
+  const cudaError_t found = cudaEventQuery(event_of(event));
+  if (found == cudaErrorNotReady) cudaGetLastError();
+  check(found == cudaErrorNotReady ? cudaSuccess : found, "the device failed");
+  return found == cudaSuccess;
+}
+void hold_stream(void* stream, void* event) {
+  check(cudaStreamWaitEvent(stream_of(stream), event_of(event), 0), "the device failed");
 }
 
 void* allocate_device_memory(std::size_t bytes) {

@@ -16,6 +16,7 @@ struct DeviceInfo {
   std::size_t bytes = 0;
   int capability = 0;   // 90 for sm_90
   std::string runtime;  // "CUDA 13.0"
+  std::string bus_id;   // "0000:3B:00.0": of one machine's devices, this one
 };
 DeviceInfo ask_device(int number);  // takes nothing of it
 
@@ -30,6 +31,9 @@ void* make_event();
 void destroy_event(void* event) noexcept;
 void record_event(void* event, void* stream);
 void wait_for_event(void* event);  // returns at once for one that was never recorded
+bool has_passed(void* event);      // likewise true
+// What the stream is given from here on comes behind what the event was last recorded behind, on another stream.
+void hold_stream(void* stream, void* event);
 
 void* allocate_device_memory(std::size_t bytes);  // null when there is none
 void release_device_memory(void* data) noexcept;

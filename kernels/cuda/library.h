@@ -11,6 +11,7 @@ namespace bam::cuda {
 struct Library {
   const char* build_id;                          // of the sources; must be that of the tools (build_id.h)
   std::string (*describe)();                     // what there is; throws Error "why there is nothing"
+  int (*count)();                                // of devices, at least one; likewise
   std::unique_ptr<Backend> (*open)(int device);  // likewise
 };
 

@@ -19,13 +19,14 @@ class Alone : public Communicator {
  public:
   Alone() : Communicator(0, 1) {}
   int on_this_machine() const override { return 1; }
+  int place_on_machine() const override { return 0; }
   void send(std::span<const std::byte> /*bytes*/, int /*to*/) override { nobody(); }
   void receive(std::span<std::byte> /*bytes*/, int /*from*/) override { nobody(); }
   std::vector<double> gather_all(std::span<const double> own) override { return {own.begin(), own.end()}; }
-  void progress() override {}
-  void finish() override {}
 
  private:
+  void do_progress() override {}
+  void do_finish() override {}
   void do_start_sum(std::span<float> /*x*/) override {}
   void do_start_sum(std::span<double> /*x*/) override {}
   void do_start_broadcast(std::span<std::byte> /*x*/, int /*from*/) override {}
@@ -50,7 +51,18 @@ std::string library_path() {
 
 }  // namespace
 
+void Communicator::broadcast(std::string& text, int from) {
+  const auto size = static_cast<double>(text.size());
+  text.resize(static_cast<std::size_t>(gather_all({&size, 1})[static_cast<std::size_t>(from)]));
+  const std::span bytes = std::as_writable_bytes(std::span(text));
+  if (rank_ != from) return receive(bytes, from);
+  for (int to = 0; to < size_; ++to) {
+    if (to != from) send(bytes, to);
+  }
+}
+
 void Communicator::start_sum(TensorView x) {
+  if (devices_) return devices_->start_sum(x);
   const auto count = static_cast<std::size_t>(x.count());
   if (x.dtype == DType::f64) {
     do_start_sum(std::span(static_cast<double*>(x.data), count));
@@ -62,7 +74,17 @@ void Communicator::start_sum(TensorView x) {
 }
 
 void Communicator::start_broadcast(TensorView x, int from) {
+  if (devices_) return devices_->start_broadcast(x, from);
   do_start_broadcast({static_cast<std::byte*>(x.data), x.bytes()}, from);
+}
+
+void Communicator::progress() {
+  if (!devices_) do_progress();
+}
+
+void Communicator::finish() {
+  if (devices_) return devices_->finish();
+  do_finish();
 }
 
 Communicator& alone() {

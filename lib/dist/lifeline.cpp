@@ -43,16 +43,6 @@ std::string random_bytes(std::size_t count) {
   return bytes;
 }
 
-std::span<std::byte> bytes_of(std::string& text) {
-  return std::as_writable_bytes(std::span(text));
-}
-
-// Text of rank 0, of equal length on all.
-void broadcast(Communicator& ranks, std::string& text) {
-  if (!ranks.is_root()) return ranks.receive(bytes_of(text), 0);
-  for (int rank = 1; rank < ranks.size(); ++rank) ranks.send(bytes_of(text), rank);
-}
-
 bool on_all(Communicator& ranks, bool here) {
   const double own = here ? 1 : 0;
   const std::vector<double> all = ranks.gather_all({&own, 1});
@@ -117,18 +107,16 @@ Lifeline::~Lifeline() {
 }
 
 bool Lifeline::listen_and_connect() {
-  std::string host = host_name();
-  host.resize(kHostBytes);
-  const std::string own = host;
-  broadcast(ranks_, host);
+  const std::string own = host_name();
+  std::string host = own;
+  ranks_.broadcast(host, 0);
   const bool one_machine = on_all(ranks_, host == own);
   int port = 0;
   const int listener = ranks_.is_root() ? open_listener(one_machine, ranks_.size(), port) : -1;
   std::string invitation = std::to_string(port);
-  invitation.resize(8);
-  std::string cookie = ranks_.is_root() ? random_bytes(kCookieBytes) : std::string(kCookieBytes, '\0');
-  broadcast(ranks_, invitation);
-  broadcast(ranks_, cookie);
+  std::string cookie = ranks_.is_root() ? random_bytes(kCookieBytes) : "";
+  ranks_.broadcast(invitation, 0);
+  ranks_.broadcast(cookie, 0);
   // They all wait in the queue of the listener before rank 0 takes the first.
   const bool reached = ranks_.is_root()
                            ? listener >= 0

@@ -26,15 +26,6 @@ int first_without(dist::Communicator& ranks, bool here) {
   return found == all.end() ? -1 : static_cast<int>(found - all.begin());
 }
 
-// The text of rank `from` on all.
-void broadcast(dist::Communicator& ranks, std::string& text, int from) {
-  const auto size = static_cast<double>(text.size());
-  const std::vector<double> sizes = ranks.gather_all({&size, 1});
-  text.resize(static_cast<std::size_t>(sizes[static_cast<std::size_t>(from)]));
-  ranks.start_broadcast({text.data(), DType::i32, {static_cast<Index>(text.size() / sizeof(std::int32_t))}}, from);
-  ranks.finish();
-}
-
 void send_batch(dist::Communicator& ranks, Batch batch, int to) {
   ranks.send(bytes_of(batch.ids), to);
   ranks.send(bytes_of(batch.targets), to);
@@ -70,9 +61,7 @@ void together(dist::Communicator& ranks, const std::function<void()>& work) {
   const int failed = first_without(ranks, status == ExitStatus::ok);
   if (failed < 0) return;
   if (failed > 0) message.insert(0, "rank " + std::to_string(failed) + ": ");
-  message.resize((message.size() + 3) / 4 * 4, ' ');
-  broadcast(ranks, message, failed);
-  message.erase(message.find_last_not_of(' ') + 1);
+  ranks.broadcast(message, failed);
   const auto own = static_cast<double>(status);
   const double told = ranks.gather_all({&own, 1})[static_cast<std::size_t>(failed)];
   throw dist::SharedError(message, static_cast<ExitStatus>(static_cast<int>(told)));
@@ -81,7 +70,7 @@ void together(dist::Communicator& ranks, const std::function<void()>& work) {
 void require_same(dist::Communicator& ranks, const std::string& text, const std::string& what) {
   std::string digest = io::sha256_hex(text);
   const std::string own = digest;
-  broadcast(ranks, digest, 0);
+  ranks.broadcast(digest, 0);
   const int other = first_without(ranks, digest == own);
   if (other < 0) return;
   throw dist::SharedError("rank " + std::to_string(other) + ": " + what +

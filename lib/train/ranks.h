@@ -38,7 +38,7 @@ class GradientSum {
   void begin() { next_ = 0; }
   // As LayerDone of a training pass says: all of this layer and of those above is complete.
   void layer_done(Index layer);
-  // Every rank has the sums when it returns.
+  // Every rank has the sums when it returns; of devices, what is asked of the backend from here on finds them.
   void finish();
 
  private:

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "train/joined_devices.h"
 #include "train/read_ahead.h"
 #include "train/saver.h"
 #include "train/step_log.h"
@@ -89,10 +90,15 @@ class Run {
   std::vector<std::string> digests_;  // of the data read for the steps made
   double step_s_ = 0;                 // of the last step
   Index run_tokens_ = 0;              // of this run
+  JoinedDevices devices_;             // goes before the memory that they work on
 };
 
 Run::Run(const Request& request, const Surroundings& surroundings, const SavedTraining* resumed)
-    : request_(request), surroundings_(surroundings), ranks_(surroundings.ranks), saver_(request.output, request.keep) {
+    : request_(request),
+      surroundings_(surroundings),
+      ranks_(surroundings.ranks),
+      saver_(request.output, request.keep),
+      devices_(ranks_) {
   std::optional<SavedTraining> initial;
   const SavedTraining* stored = resumed;
   together(ranks_, [&] {
@@ -104,6 +110,7 @@ Run::Run(const Request& request, const Surroundings& surroundings, const SavedTr
   const std::vector<double> all = ranks_.gather_all(facts);
   vocab_ = static_cast<Index>(all[0]);
   windows_per_epoch_ = static_cast<Index>(all[1]);
+  devices_.join(surroundings_.backend);
   // Apart, because what one rank takes is missing where another looks how much memory is left.
   together(ranks_, [&] { plan(stored); });
   together(ranks_, [&] { begin_model(resumed, initial ? &*initial : nullptr); });
@@ -127,13 +134,11 @@ void Run::open_data(const SavedTraining* stored) {
 }
 
 void Run::plan(const SavedTraining* stored) {
-  if (ranks_.size() > 1 && surroundings_.backend.name() == "cuda") {
-    throw Error("--device: several ranks on GPUs are not there yet, expected --device cpu");
-  }
   plan_ = make_plan(request_, vocab_, windows_per_epoch_, stored != nullptr ? &stored->config() : nullptr);
   const Index most_windows = (plan_.batch_windows + ranks_.size() - 1) / ranks_.size();
   plan_.trainer.micro_windows = std::min(plan_.trainer.micro_windows, most_windows);
-  require_memory(plan_, surroundings_.backend, ranks_.on_this_machine(), ranks_.size());
+  const int sharing = devices_.are_joined() ? 1 : ranks_.on_this_machine();
+  require_memory(plan_, surroundings_.backend, sharing, ranks_.size());
   if (ranks_.is_root()) open_validation();
 }
 

@@ -56,7 +56,7 @@ std::optional<StepResult> Trainer::step(const Batch& batch, const std::function<
   const double factor = schedule_factor(settings_.schedule, step);
   result.learning_rate = settings_.learning_rate * factor;
   optimizer_.prepare(result.learning_rate, settings_.prior_learning_rate * factor);
-  repeat(update_, [&] {
+  repeat(update_, settings_.shards_optimizer, [&] {
     optimizer_.update(gradients_);
     pass_.refresh_tables();
   });
@@ -71,9 +71,9 @@ std::optional<StepResult> Trainer::step(const Batch& batch, const std::function<
   return result;
 }
 
-// The ops of several ranks have messages among them.
-void Trainer::repeat(Routine& routine, const std::function<void()>& ops) {
-  if (ranks_.size() > 1) return ops();
+// Messages of several ranks are no ops.
+void Trainer::repeat(Routine& routine, bool has_messages, const std::function<void()>& ops) {
+  if (has_messages && ranks_.size() > 1) return ops();
   model_.backend().repeat(routine, ops);
 }
 
@@ -116,7 +116,7 @@ void Trainer::add_gradients(const Batch& batch, Index round, double grad_scale, 
   const Index windows = std::min(settings_.micro_windows, batch.windows - first);
   if (windows <= 0) return;
   pass_.load(slice(batch, first, windows), grad_scale);
-  repeat(passes_[windows], [&] { pass_.add_gradients(gradients_, optimizer_.loss_sum(), done); });
+  repeat(passes_[windows], is_last, [&] { pass_.add_gradients(gradients_, optimizer_.loss_sum(), done); });
 }
 
 LossSum Trainer::evaluate_shared(const ValidationWindows* windows) {

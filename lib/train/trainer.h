@@ -71,7 +71,7 @@ class Trainer {
   Totals totals_of(const Batch& batch);
   void add_gradients(const Batch& batch, Index round, double grad_scale, bool is_last);
   void share_loss();
-  void repeat(Routine& routine, const std::function<void()>& ops);
+  void repeat(Routine& routine, bool has_messages, const std::function<void()>& ops);
 
   Model& model_;
   TrainerSettings settings_;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cuda_on_host/emulation.h"
+#include "cuda_on_host/streams.h"
 
 #define BAM_KERNEL
 #define BAM_DEVICE inline
@@ -29,10 +30,12 @@ struct Grid {
 };
 
 template <typename... Args>
-void launch(void (*kernel)(Args...), Grid grid, unsigned threads, std::size_t shared_bytes, void*,
+void launch(void (*kernel)(Args...), Grid grid, unsigned threads, std::size_t shared_bytes, void* stream,
             std::type_identity_t<Args>... args) {
   on_host::check_launch({grid.x, grid.y, grid.z}, threads, shared_bytes, (sizeof args + ... + 0));
-  on_host::submit([=] { on_host::run({grid.x, grid.y, grid.z}, threads, shared_bytes, [&] { kernel(args...); }); });
+  on_host::submit(stream, [=] {
+    on_host::run({grid.x, grid.y, grid.z}, threads, shared_bytes, [&] { kernel(args...); });
+  });
 }
 
 inline unsigned char* shared_memory() {

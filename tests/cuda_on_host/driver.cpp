@@ -1,8 +1,7 @@
-// kernels/cuda/driver.h on the host. Everything happens at once, in the order of the calls; memory of the device begins
-// as NaN between guard zones, which are looked at when it is given back. BAM_HOST_DEVICE_MIB limits it; after
-// BAM_HOST_DEVICE_WAITS waits for the device it fails for good. While a
-// recording is made, what may not be done meanwhile ruins it, and the copies are part of it, with the addresses that
-// they have now.
+// kernels/cuda/driver.h on the host. Memory of the device begins as NaN between guard zones, which are looked at when
+// it is given back. BAM_HOST_DEVICES says how many devices there are (1), BAM_HOST_DEVICE_MIB limits their memory;
+// after BAM_HOST_DEVICE_WAITS waits for the device it fails for good. While a recording is made, what may not be done
+// meanwhile ruins it, and the copies are part of it, with the addresses that they have now.
 #include "kernels/cuda/driver.h"
 
 #include <cstdio>
@@ -11,7 +10,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "cuda_on_host/emulation.h"
+#include "cuda_on_host/streams.h"
 
 namespace bam::cuda {
 namespace {
@@ -66,29 +65,47 @@ int count_devices() {
   if (std::string(count) == "0") throw Error("no CUDA device");
   return std::atoi(count);
 }
-DeviceInfo ask_device(int) {
-  return {"an emulation on the host", all_bytes(), 90, "no CUDA"};
+DeviceInfo ask_device(int number) {
+  return {"an emulation on the host", all_bytes(), 90, "no CUDA", "0000:0" + std::to_string(number) + ":00.0"};
 }
 void open_device(int) {}
 
 void* make_stream() {
-  return &used;
+  return on_host::make_stream();
 }
-void destroy_stream(void*) noexcept {}
-void synchronize(void*) {
+void destroy_stream(void* stream) noexcept {
+  on_host::destroy_stream(stream);
+}
+void synchronize(void* stream) {
   require_no_recording("the device failed");
   ++waits;
   require_device();
+  on_host::synchronize(stream);
 }
 void* make_event() {
-  return &used;
+  return on_host::make_event();
 }
-void destroy_event(void*) noexcept {}
-void record_event(void*, void*) {}
-void wait_for_event(void*) {
+void destroy_event(void* event) noexcept {
+  on_host::destroy_event(event);
+}
+void record_event(void* event, void* stream) {
+  on_host::record_event(event, stream);
+}
+void wait_for_event(void* event) {
   require_no_recording("the device failed");
   ++waits;
   require_device();
+  on_host::wait_for_event(event);
+}
+bool has_passed(void* event) {
+  require_no_recording("the device failed");
+  require_device();
+  if (on_host::has_passed(event)) return true;
+  on_host::wait_for_event(event);  // by the next time that somebody asks
+  return false;
+}
+void hold_stream(void* stream, void* event) {
+  on_host::hold_stream(stream, event);
 }
 
 void* allocate_device_memory(std::size_t bytes) {
@@ -105,6 +122,7 @@ void* allocate_device_memory(std::size_t bytes) {
   return memory + kGuard;
 }
 void release_device_memory(void* data) noexcept {
+  on_host::finish_all_streams();  // as a device does
   auto* const memory = static_cast<unsigned char*>(data) - kGuard;
   const std::size_t bytes = sizes().at(data);
   check_guard(memory);
@@ -122,20 +140,21 @@ void* allocate_pinned_memory(std::size_t bytes) {
   return std::malloc(bytes);
 }
 void release_pinned_memory(void* data) noexcept {
+  on_host::finish_all_streams();
   std::free(data);
 }
 
-void copy_to_device(void* to, const void* from, std::size_t bytes, void*) {
+void copy_to_device(void* to, const void* from, std::size_t bytes, void* stream) {
   require_device();
-  on_host::submit([=] { std::memcpy(to, from, bytes); });
+  on_host::submit(stream, [=] { std::memcpy(to, from, bytes); });
 }
-void copy_to_host(void* to, const void* from, std::size_t bytes, void*) {
+void copy_to_host(void* to, const void* from, std::size_t bytes, void* stream) {
   require_device();
-  on_host::submit([=] { std::memcpy(to, from, bytes); });
+  on_host::submit(stream, [=] { std::memcpy(to, from, bytes); });
 }
-void fill_zero(void* data, std::size_t bytes, void*) {
+void fill_zero(void* data, std::size_t bytes, void* stream) {
   require_device();
-  on_host::submit([=] { std::memset(data, 0, bytes); });
+  on_host::submit(stream, [=] { std::memset(data, 0, bytes); });
 }
 
 using Recorded = std::vector<std::function<void()>>;
@@ -148,8 +167,8 @@ void* end_recording(void*) {
   Recorded recorded = on_host::end_recording();
   return ruined ? nullptr : new Recorded(std::move(recorded));
 }
-void play_recording(void* recording, void*) {
-  for (const auto& work : *static_cast<const Recorded*>(recording)) work();
+void play_recording(void* recording, void* stream) {
+  for (const auto& work : *static_cast<const Recorded*>(recording)) on_host::submit(stream, work);
 }
 void destroy_recording(void* recording) noexcept {
   delete static_cast<Recorded*>(recording);

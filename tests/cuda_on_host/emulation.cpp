@@ -61,8 +61,6 @@ struct Block {
 
 Block* block = nullptr;
 Thread* current = nullptr;
-bool recording = false;
-std::vector<std::function<void()>> recorded;
 
 void prepare_memory(Block& b, std::size_t bytes) {
   constexpr std::size_t kAlignment = 128;
@@ -245,28 +243,6 @@ void run(Index3 blocks, unsigned threads, std::size_t shared_bytes, const std::f
       }
     }
   }
-}
-
-void submit(std::function<void()> work) {
-  if (recording) {
-    recorded.push_back(std::move(work));
-  } else {
-    work();
-  }
-}
-
-void begin_recording() {
-  recorded.clear();
-  recording = true;
-}
-
-std::vector<std::function<void()>> end_recording() {
-  recording = false;
-  return std::exchange(recorded, {});
-}
-
-bool is_recording() {
-  return recording;
 }
 
 bool wait_for_block(bool flag) {

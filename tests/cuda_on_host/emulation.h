@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 namespace bam::cuda::on_host {
 
@@ -27,13 +26,6 @@ void check_launch(Index3 blocks, unsigned threads, std::size_t shared_bytes, std
 // Runs body() in every thread of every block. Throws std::runtime_error for what would be undefined on a device: a
 // barrier that not all threads reach, lanes of a warp at different instructions, a write outside shared memory.
 void run(Index3 blocks, unsigned threads, std::size_t shared_bytes, const std::function<void()>& body);
-
-// Does the work at once, or, between the two others, keeps it: what is kept is done whenever it is played, with what
-// its arguments were then.
-void submit(std::function<void()> work);
-void begin_recording();
-std::vector<std::function<void()>> end_recording();
-bool is_recording();
 
 // Of the order in which threads run, from here on.
 void set_seed(std::uint64_t seed);

@@ -27,7 +27,8 @@ passes() {
   mapfile -t others < <(find "$objects/cuda_on_host.dir" "$objects/bam_cuda_host.dir" -name '*.o' ! -name "$1.o")
   "$compiler" -shared -Wl,--no-undefined -o planted.so planted.o "${others[@]}" -lboost_context 2>log ||
     { fail "does not link: $(head -3 log)"; return 1; }
-  (cd "$BAM_SOURCE" && BAM_CUDA_LIBRARY="$scratch/planted.so" BAM_TEST_DEVICE=cuda timeout 120 "$tests/$2" --abort "$3") >log 2>&1
+  (cd "$BAM_SOURCE" && BAM_CUDA_LIBRARY="$scratch/planted.so" BAM_TEST_DEVICE=cuda BAM_HOST_DEVICES=4 \
+    BAM_NCCL_LIBRARY="$tests/libfake_nccl.so" timeout 120 "$tests/$2" --abort "$3") >log 2>&1
 }
 
 # plant NAME SOURCE TEST CASE SED-EXPRESSION [FILE] - that case of that test fails when FILE, which is SOURCE or a header
@@ -78,6 +79,14 @@ plant "slopes that rise" prior.cu unit_prior 'prior: ALiBi*' 's/-slopes\[head\]/
 plant "a second moment without its square" optimizer.cu unit_optimizer_step 'optimizer_step: every size*' 's/rest2 \* g\[i\] \* g\[i\]/rest2 * g[i]/'
 plant "gradients that grow to the norm" optimizer.cu unit_optimizer_step 'optimizer_step: every setting*' 's/wanted < 1\.0 \? wanted : 1\.0/wanted/'
 plant "a step on what is not finite" optimizer.cu unit_optimizer_step 'optimizer_step: nothing is changed*' 's/if \(!all_finite\(\)\) return;//'
+
+g=(group.cpp unit_device_group 'device_group: sums*')
+plant "a sum that does not wait for the kernels before it" "${g[@]}" 's/^  hold_stream\(stream_\.get\(\), before_\.get\(\)\);$//'
+plant "kernels that do not wait for a sum" "${g[@]}" 's/^  hold_stream\(compute_, after_\.get\(\)\);$//'
+plant "a place in the wrong stream" "${g[@]}" 's/record_event\(before_\.get\(\), compute_\)/record_event(before_.get(), stream_.get())/'
+plant "a sum that goes on when it should be over" "${g[@]}" 's/record_event\(after_\.get\(\), stream_\.get\(\)\)/record_event(after_.get(), compute_)/'
+plant "a sum on the stream of the kernels, and nobody knows" "${g[@]}" 's/^  started_ = true;$//'
+plant "a sum of as many bytes" group.cpp unit_device_group 'device_group: any*' 's/static_cast<std::size_t>\(x\.count\(\)\), type/x.bytes(), type/'
 
 # Of recordings: numbers of the host that are looked up when the call is made, and memory that others get.
 plant "a learning rate of the first steps" optimizer.cu unit_repeat 'repeat: every number*' \

@@ -5,7 +5,7 @@
 #include <bit>
 #include <vector>
 
-#include "cuda_on_host/emulation.h"
+#include "cuda_on_host/streams.h"
 #include "kernels/cuda/ops.h"
 
 namespace bam::cuda {
@@ -61,7 +61,7 @@ void Product::run(const MatmulArgs& args, const Context& ctx) {
   const Index n = args.c.shape[1];
   const Index k = args.a.shape[args.transpose_a ? 0 : 1];
   if (m * n * k <= kFewProducts) return plain_product(args, ctx);
-  on_host::submit([=] { multiply(args, m, n, k); });
+  on_host::submit(ctx.stream, [=] { multiply(args, m, n, k); });
 }
 
 }  // namespace bam::cuda

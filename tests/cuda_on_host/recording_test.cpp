@@ -1,6 +1,7 @@
 // boxes: kernels
 // Recordings of routines: that they are made, and that the emulation is as strict with them as a device.
 #include "cuda_on_host/emulation.h"
+#include "cuda_on_host/streams.h"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/driver.h"
 #include "support/op_bench.h"
@@ -40,7 +41,7 @@ TEST_CASE("cuda on host: recordings, the emulation keeps arguments as they were 
   float value = 1;
   float seen[2] = {0, 0};
   cuda::begin_recording(nullptr);
-  cuda::on_host::submit([&seen, copied = value, &value] {
+  cuda::on_host::submit(nullptr, [&seen, copied = value, &value] {
     seen[0] = copied;
     seen[1] = value;
   });

@@ -151,12 +151,6 @@ expect 1 env PMI_RANK=1 PMI_SIZE=2 bam-train "${small[@]}" a.tok.zst -o no.h5
 expect 1 env PMI_RANK=0 PMI_SIZE=2 bam-train "${small[@]}" a.tok.zst -o no.h5
 one_of_ours '^bam-train: rank 0 of 2: MPI sees rank 0 of 1'
 
-host=$BAM_BUILD_DIR/tests/libbam_cuda_host.so
-if [ -e "$host" ]; then
-  expect 1 ranks 2 env BAM_CUDA_LIBRARY="$host" bam-train "${small[@]}" --device cuda a.tok.zst -o no.h5
-  one_of_ours '^bam-train: --device: several ranks on GPUs are not there yet'
-fi
-
 # Each for itself.
 expect 0 ranks 2 bash -c "exec bam-train ${small[*]} --ranks one a.tok.zst -o own.\$OMPI_COMM_WORLD_RANK.h5"
 same 1.h5 own.0.h5

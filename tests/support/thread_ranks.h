@@ -34,6 +34,7 @@ class ThreadRank : public dist::Communicator {
       : Communicator(rank, static_cast<int>(world.numbers.size())), world_(world) {}
 
   int on_this_machine() const override { return size(); }
+  int place_on_machine() const override { return rank(); }
 
   void send(std::span<const std::byte> bytes, int to) override {
     const std::lock_guard lock(world_.mutex);
@@ -60,14 +61,13 @@ class ThreadRank : public dist::Communicator {
     return all;
   }
 
-  void progress() override {}
-
-  void finish() override {
+ private:
+  void do_progress() override {}
+  void do_finish() override {
     for (const auto& work : started_) work();
     started_.clear();
   }
 
- private:
   std::size_t place() const { return static_cast<std::size_t>(rank()); }
 
   // All ranks' staged bytes, in order, go to `take`.

@@ -27,13 +27,19 @@ int size_of_world() {
   return size;
 }
 
-int count_on_this_machine() {
+// This rank's among those of its machine, and their number.
+struct OnMachine {
+  int place = 0;
+  int ranks = 0;
+};
+OnMachine ask_machine() {
   MPI_Comm machine = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  int size = 0;
-  MPI_Comm_size(machine, &size);
+  OnMachine found;
+  MPI_Comm_rank(machine, &found.place);
+  MPI_Comm_size(machine, &found.ranks);
   MPI_Comm_free(&machine);
-  return size;
+  return found;
 }
 
 template <typename T, typename Work>
@@ -45,10 +51,11 @@ void in_pieces(std::span<T> all, const Work& work) {
 
 class MpiCommunicator : public Communicator {
  public:
-  MpiCommunicator() : Communicator(rank_of_world(), size_of_world()), on_this_machine_(count_on_this_machine()) {}
+  MpiCommunicator() : Communicator(rank_of_world(), size_of_world()), machine_(ask_machine()) {}
   ~MpiCommunicator() override { MPI_Finalize(); }
 
-  int on_this_machine() const override { return on_this_machine_; }
+  int on_this_machine() const override { return machine_.ranks; }
+  int place_on_machine() const override { return machine_.place; }
 
   void send(std::span<const std::byte> bytes, int to) override {
     in_pieces(bytes, [to](std::span<const std::byte> piece) {
@@ -69,18 +76,18 @@ class MpiCommunicator : public Communicator {
     return all;
   }
 
-  void progress() override {
+ private:
+  void do_progress() override {
     int all_done = 0;
     MPI_Testall(as_int(requests_.size()), requests_.data(), &all_done, MPI_STATUSES_IGNORE);
     if (all_done != 0) requests_.clear();
   }
 
-  void finish() override {
+  void do_finish() override {
     MPI_Waitall(as_int(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     requests_.clear();
   }
 
- private:
   template <typename Real>
   void sum(std::span<Real> x, MPI_Datatype type) {
     in_pieces(x, [&](std::span<Real> piece) {
@@ -97,7 +104,7 @@ class MpiCommunicator : public Communicator {
     });
   }
 
-  int on_this_machine_;
+  OnMachine machine_;
   std::vector<MPI_Request> requests_;
 };
 

@@ -29,6 +29,7 @@ TEST_CASE("driver: what is missing is said in a line") {
   CHECK(error_of(count) == "no error");
   CHECK(ask_device(0).runtime == "CUDA 13.0");
   CHECK(ask_device(0).capability == 90);
+  CHECK(ask_device(0).bus_id == "0000:0A:00.0");
   machine().driver = 0;
   CHECK(error_of(count) == "no NVIDIA driver");
   machine().driver = 12020;
@@ -69,6 +70,19 @@ TEST_CASE("driver: a launch that is refused says what it needed") {
   machine().shared_bytes = 99 << 10;
   CHECK(error_of([] { fail_launch(cudaErrorInvalidValue, 117000); }) ==
         "cuda: a kernel needs 115 KiB of shared memory, a block of this device has at most 99 (smaller heads?)");
+}
+
+TEST_CASE("driver: an event that has not passed is no fault") {
+  const Fresh fresh;
+  void* const stream = make_stream();
+  void* const event = make_event();
+  machine().failures = {{"cudaEventQuery", cudaErrorNotReady}};
+  CHECK(!has_passed(event));
+  machine() = {};
+  CHECK(has_passed(event));
+  hold_stream(stream, event);
+  machine().failures = {{"cudaStreamWaitEvent", cudaErrorInvalidResourceHandle}};
+  CHECK(error_of([&] { hold_stream(stream, event); }) == "cuda: the device failed: some error");
 }
 
 TEST_CASE("driver: a recording that cannot be made leaves nothing behind") {

@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -65,6 +66,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->minor = machine().minor;
   return result_of("cudaGetDeviceProperties");
 }
+cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
+  if (device >= machine().devices) return cudaErrorInvalidDevice;
+  std::snprintf(text, static_cast<std::size_t>(bytes), "0000:%02X:00.0", 10 + device);
+  return result_of("cudaDeviceGetPCIBusId");
+}
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
   *value = machine().shared_bytes;
   return cudaSuccess;
@@ -114,6 +120,12 @@ cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t) {
   return unless_recording("cudaEventSynchronize");
+}
+cudaError_t cudaEventQuery(cudaEvent_t) {
+  return unless_recording("cudaEventQuery");
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+  return result_of("cudaStreamWaitEvent");
 }
 
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
