@@ -28,9 +28,8 @@ static_assert(int{kNcclUint8} == ncclUint8 && int{kNcclFloat32} == ncclFloat32 &
 
 // The order of the arguments: whoever takes NCCL's own types by this signature is the function itself.
 static_assert(std::is_same_v<decltype(&ncclCommInitRank), ncclResult_t (*)(ncclComm_t*, int, ncclUniqueId, int)>);
-static_assert(std::is_same_v<decltype(&ncclAllReduce),
-                             ncclResult_t (*)(const void*, void*, std::size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t,
-                                              cudaStream_t)>);
+static_assert(std::is_same_v<decltype(&ncclAllReduce), ncclResult_t (*)(const void*, void*, std::size_t, ncclDataType_t,
+                                                                        ncclRedOp_t, ncclComm_t, cudaStream_t)>);
 static_assert(std::is_same_v<decltype(&ncclBroadcast), ncclResult_t (*)(const void*, void*, std::size_t, ncclDataType_t,
                                                                         int, ncclComm_t, cudaStream_t)>);
 static_assert(std::is_same_v<decltype(&ncclCommGetAsyncError), ncclResult_t (*)(ncclComm_t, ncclResult_t*)>);
