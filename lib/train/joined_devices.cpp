@@ -47,13 +47,13 @@ void JoinedDevices::join(Backend& backend) {
   if (ranks_.size() == 1) return;
   require_same(ranks_, std::string(backend.name()), "the devices (" + std::string(backend.name()) + " on rank 0)");
   std::unique_ptr<DeviceGroup> group;
-  std::string id;
-  together(ranks_, [&] {
-    group = backend.make_group();
-    if (group && ranks_.is_root()) id = group->make_id();
-  });
+  together(ranks_, [&] { group = backend.make_group(); });
   if (!group) return;
   refuse_same_device(ranks_, group->device());
+  std::string id;
+  together(ranks_, [&] {
+    if (ranks_.is_root()) id = group->make_id();
+  });
   ranks_.broadcast(id, 0);
   group->join(id, ranks_.rank(), ranks_.size());  // where one fails here the others wait, until it has ended the job
   ranks_.use(std::move(group));
