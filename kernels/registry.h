@@ -18,12 +18,11 @@ struct BackendInfo {
 
 std::vector<BackendInfo> list_backends();
 
-// device   "cpu", "ref", "cuda" or "cuda:N" (the library is opened on demand), or "auto": cuda where there is one, else
-//          cpu
+// device   "cpu", "ref", "cuda" or "cuda:N" (the library is opened on demand), or "auto": cuda where there is one,
+//          else cpu
 // threads  0 = as many as this process may run on
-// place    which of the processes that compute together on this machine, from 0 on: "cuda" is the device of that
-// number,
-//          and where there are fewer they are taken in turn
+// place    which of the processes that compute together on this machine, from 0 on. "cuda" is the device of that
+//          number; where there are fewer devices they are taken in turn.
 // Throws UsageError for an unknown name, Error for a device that is not available.
 std::unique_ptr<Backend> make_backend(std::string_view device, int threads, int place = 0);
 

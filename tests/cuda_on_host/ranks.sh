@@ -3,35 +3,16 @@
 # of kernels and sums that a device may choose.
 # shellcheck source=tests/support/shell.sh
 . "$(dirname "$0")/../support/shell.sh"
+# shellcheck source=tests/support/ranks.sh
+. "$(dirname "$0")/../support/ranks.sh"
 
 host=$BAM_BUILD_DIR/tests/libbam_cuda_host.so
 nccl=$BAM_BUILD_DIR/tests/libfake_nccl.so
 [ -e "$host" ] || skip "the library for the host was not built"
-[ -e "$BAM_TOOLS/../lib/bam/bam-mpi.so" ] || skip "built without MPI"
-command -v mpirun >/dev/null || skip "no mpirun"
-unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE SLURM_PROCID SLURM_STEP_NUM_TASKS
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HWLOC_HIDE_ERRORS=2
-
-# with [NAME=VALUE...] COMMAND... - on the emulation, of four devices.
+# The emulation has four devices.
 emulation=(env "BAM_CUDA_LIBRARY=$host" "BAM_NCCL_LIBRARY=$nccl" BAM_HOST_DEVICES=4 BAM_DEVICE=cuda)
-with() { "${emulation[@]}" "$@"; }
-# ranks N [NAME=VALUE...] COMMAND...
-ranks() {
-  local count=$1
-  shift
-  mpirun -q --oversubscribe --bind-to none -n "$count" "${emulation[@]}" "$@"
-}
-ranks 2 true >err 2>&1 || skip "mpirun does not run here: $(head -c 200 err)"
-one_of_ours() { # REGEX
-  [ "$(grep -c '^bam-train: ' err)" = 1 ] || fail "expected one line of ours on standard error, got: $(cat err)"
-  grep '^bam-train: ' err | grep -Eq -- "$1" || fail "standard error does not match '$1': $(head -c 600 err)"
-}
-near() { # LOG LOG - losses within 1e-5, of the steps and of the validations
-  for log in "$@"; do grep -oE '"(val_)?loss":[0-9.e-]*' "$log" | cut -d: -f2 >"$log.losses"; done
-  [ "$(wc -l <"$1.losses")" = "$(wc -l <"$2.losses")" ] || fail "$1 and $2 have different numbers of losses"
-  paste "$1.losses" "$2.losses" | awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > most) most = d }
-    END { print "largest difference of a loss: " most + 0; exit most > 1e-5 || NR == 0 }' || fail "the losses of $1 and $2 differ"
-}
+around=("${emulation[@]}")
+needs_ranks
 
 for i in $(seq 60); do echo "Line $i of $((i * 37 % 101)) tells of house $((i * i % 997))."; done >text.txt
 bam-tokenize -q --tokenizer bytes --input lines text.txt -o a.tok.zst || fail "no shard"
@@ -41,7 +22,7 @@ all=(-q --threads 1 --heads 2 --context 24 --micro-batch 1 --border-targets no -
 model=("${all[@]}" --layers 1 --dim 16 --ffn 32 --batch-tokens 72)
 small=("${model[@]}" --val val.tok.zst --val-every 10 --steps 20)
 
-expect 0 with bam-train "${small[@]}" -o 1.h5 --log 1.jsonl
+expect 0 "${emulation[@]}" bam-train "${small[@]}" -o 1.h5 --log 1.jsonl
 for n in 2 4; do
   expect 0 ranks $n bam-train "${small[@]}" -o $n.h5 --log $n.jsonl
   [ ! -s err ] || fail "$n ranks: standard error: $(cat err)"
@@ -68,7 +49,7 @@ same 2.jsonl resumed.jsonl
 
 # A model of several buckets of gradients, which are summed while the backward pass goes on.
 wide=("${all[@]}" --layers 2 --dim 64 --ffn 6000 --batch-tokens 48 --steps 2)
-expect 0 with bam-train "${wide[@]}" -o wide.h5 --log wide.jsonl
+expect 0 "${emulation[@]}" bam-train "${wide[@]}" -o wide.h5 --log wide.jsonl
 for late in 0 1; do
   expect 0 ranks 2 BAM_HOST_LATE=$late bam-train "${wide[@]}" -o wide-$late.h5 --log wide-$late.jsonl
   near wide.jsonl wide-$late.jsonl
@@ -98,22 +79,7 @@ long=("${model[@]}" --steps 1000000 --save-every 2)
 expect 1 ranks 2 bash -c "exec env BAM_FAKE_NCCL_FAILS=\$((5 + OMPI_COMM_WORLD_RANK)) bam-train ${long[*]} -o long.h5"
 one_of_ours '^bam-train: cuda: NCCL: a sum or broadcast over the ranks: remote process exited or there was a network error$'
 for victim in 0 1; do
-  rm -f long.h5 pid.*
-  ranks 2 bash -c "echo \$\$ >pid.\$OMPI_COMM_WORLD_RANK; exec bam-train ${long[*]} -o long.h5" 2>err &
-  job=$!
-  for _ in $(seq 600); do
-    [ -s long.h5 ] && break
-    sleep 0.1
-  done
-  kill -9 "$(cat pid.$victim)"
-  status=0
-  wait $job || status=$?
-  [ $status != 0 ] || fail "a killed rank $victim leaves status 0"
-  one_of_ours "^bam-train: rank $victim of 2: ended without a word"
-  for _ in $(seq 100); do
-    kill -0 "$(cat pid.$((1 - victim)))" 2>/dev/null || break
-    sleep 0.1
-  done
-  kill -0 "$(cat pid.$((1 - victim)))" 2>/dev/null && fail "the other rank lives on"
+  endless bam-train "${long[@]}" -o long.h5
+  killed $victim
 done
 finish

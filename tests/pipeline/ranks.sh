@@ -2,51 +2,26 @@
 # Training on several ranks: the numbers of one, whoever is signalled or killed.
 # shellcheck source=tests/support/shell.sh
 . "$(dirname "$0")/../support/shell.sh"
+# shellcheck source=tests/support/ranks.sh
+. "$(dirname "$0")/../support/ranks.sh"
 
 for i in $(seq 400); do echo "Line $i of $((i * 37 % 101)) tells of house $((i * i % 997))."; done >text.txt
 bam-tokenize -q --input lines text.txt -o a.tok.zst || fail "no shard"
 head -20 text.txt | bam-tokenize -q --input lines -o val.tok.zst
 
-# What launchers leave behind is not for these.
-unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE SLURM_PROCID SLURM_STEP_NUM_TASKS
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# Where there is no /sys (a bare chroot) OpenMPI's hwloc says so on the standard error of every rank.
-export HWLOC_HIDE_ERRORS=2
-leave_leaks  # OpenMPI has some
 # 12 windows a step in micro-batches of 2: several rounds, and 5 ranks have shares of 3, 3, 2, 2 and 2.
 small=(-q --threads 1 --layers 2 --dim 32 --heads 4 --context 96 --batch-tokens 1152 --micro-batch 2 --steps 50
   --lr 3e-3 --seed 5 --val val.tok.zst --val-every 10 --no-times)
 
 # One of several processes, where this build has no MPI or MPI knows nothing of them, is refused: each would write the
 # same file.
-if [ ! -e "$BAM_TOOLS/../lib/bam/bam-mpi.so" ]; then
+if ! built_with_mpi; then
   expect 1 env PMI_RANK=0 PMI_SIZE=2 bam-train "${small[@]}" a.tok.zst -o no.h5
   one_line_error '^bam-train: rank 0 of 2: built without MPI'
   finish
   skip "built without MPI"
 fi
-command -v mpirun >/dev/null || skip "no mpirun"
-
-# ranks N COMMAND... - under mpirun, whose own words (several lines when a rank fails) begin otherwise than ours.
-ranks() {
-  local count=$1
-  shift
-  mpirun -q --oversubscribe --bind-to none -n "$count" "$@"
-}
-ours() { grep '^bam-train: ' err; }
-one_of_ours() { # REGEX
-  [ "$(ours | wc -l)" = 1 ] || fail "expected one line of ours on standard error, got: $(ours)"
-  ours | grep -Eq -- "$1" || fail "standard error does not match '$1': $(head -c 600 err)"
-}
-ranks 2 true >err 2>&1 || skip "mpirun does not run here: $(head -c 200 err)"
-
-# losses LOG - the loss of each step, and those of the validations.
-losses() { grep -oE '"(val_)?loss":[0-9.e-]*' "$1" | cut -d: -f2; }
-near() { # LOG LOG - losses within 1e-5
-  [ "$(losses "$1" | wc -l)" = "$(losses "$2" | wc -l)" ] || fail "$1 and $2 have different numbers of steps"
-  paste <(losses "$1") <(losses "$2") | awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > most) most = d }
-    END { print "largest difference of a loss: " most; exit most > 1e-5 }' || fail "the losses of $1 and $2 differ"
-}
+needs_ranks
 
 bam-train "${small[@]}" a.tok.zst -o 1.h5 --log 1.jsonl || fail "training failed"
 for n in 2 4 5; do
@@ -83,23 +58,8 @@ expect 0 ranks 2 bam-train "${small[@]}" a.tok.zst -o steps.h5 --log steps.jsonl
 same 2.h5 steps.h5
 same 2.jsonl steps.jsonl
 
-# endless - runs a training in the background until it has logged a few steps; the ranks' processes are in `pids`.
-long=(-q --threads 1 --layers 2 --dim 32 --heads 4 --context 96 --batch-tokens 1152 --steps 1000000 --no-times)
-endless() {
-  rm -f long.h5 long.jsonl
-  ranks 2 bam-train "${long[@]}" --save-every 2 a.tok.zst -o long.h5 --log long.jsonl 2>err &
-  pid=$!
-  for _ in $(seq 600); do
-    [ -s long.h5 ] && [ "$(wc -l <long.jsonl)" -gt 5 ] && break
-    sleep 0.1
-  done
-  mapfile -t pids < <(for task in /proc/[0-9]*/environ; do
-    tr '\0' '\n' 2>/dev/null <"$task" | grep -q "^PWD=$scratch$" || continue
-    rank=$(tr '\0' '\n' 2>/dev/null <"$task" | sed -n 's/^OMPI_COMM_WORLD_RANK=//p')
-    [ -z "$rank" ] || echo "$rank ${task//[!0-9]/}"
-  done | sort -n | cut -d' ' -f2)
-  [ ${#pids[@]} = 2 ] || fail "found the ranks ${pids[*]}, expected two"
-}
+long=(-q --threads 1 --layers 2 --dim 32 --heads 4 --context 96 --batch-tokens 1152 --steps 1000000 --no-times
+  --save-every 2 -o long.h5 --log long.jsonl a.tok.zst)
 intact() { # CHECKPOINT
   local wanted
   wanted=$(head -c 200 "$1" | tr -d '\0' | sed -n '3s/^sha256 //p')
@@ -108,27 +68,20 @@ intact() { # CHECKPOINT
 
 # A signal to any one rank: all stop after the same step.
 for victim in 0 1; do
-  endless
+  rm -f long.jsonl
+  endless bam-train "${long[@]}"
   kill -s USR1 "${pids[victim]}"
   status=0
-  wait $pid || status=$?
+  wait "$job" || status=$?
   [ $status = 75 ] || fail "SIGUSR1 to rank $victim: exit status $status, expected 75: $(cat err)"
   intact long.h5
 done
 
-# A rank that is killed: the others end at once, with one line.
+# A rank that is killed: the other ends at once, with one line.
 for victim in 0 1; do
-  endless
-  kill -9 "${pids[victim]}"
-  status=0
-  wait $pid || status=$?
-  [ $status != 0 ] || fail "a killed rank $victim leaves status 0"
-  one_of_ours "^bam-train: rank $victim of 2: ended without a word"
-  for _ in $(seq 100); do
-    kill -0 "${pids[1 - victim]}" 2>/dev/null || break
-    sleep 0.1
-  done
-  kill -0 "${pids[1 - victim]}" 2>/dev/null && fail "the other rank lives on"
+  rm -f long.jsonl
+  endless bam-train "${long[@]}"
+  killed $victim
   intact long.h5
 done
 grep -q . long.jsonl || fail "nothing was logged"

@@ -1,4 +1,4 @@
-// How near what a backend holds is to what was expected.
+// What a backend holds, and how near it is to what was expected.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,10 @@
 #include "kernels/backend.h"
 
 namespace bam::test {
+
+inline void to_backend(Backend& backend, const TensorView& view, const std::vector<double>& values) {
+  backend.copy_in(view, {values.data(), DType::f64, view.shape});
+}
 
 inline std::vector<double> to_host(Backend& backend, ConstTensorView view) {
   std::vector<double> values(static_cast<std::size_t>(view.count()));

@@ -13,6 +13,7 @@
 
 #include "kernels/registry.h"
 #include "support/catch.h"
+#include "support/closeness.h"
 #include "support/device_under_test.h"
 
 using namespace bam;
@@ -107,15 +108,6 @@ std::vector<double> values_of(int rank, Index count) {
   return values;
 }
 
-void put(Backend& backend, const Tensor& to, const std::vector<double>& values) {
-  backend.copy_in(to, {values.data(), DType::f64, to.shape()});
-}
-std::vector<double> get(Backend& backend, const Tensor& from) {
-  std::vector<double> values(static_cast<std::size_t>(from.shape().count()));
-  backend.copy_out({values.data(), DType::f64, from.shape()}, from);
-  return values;
-}
-
 double sum_of(int size, std::size_t i) {
   double sum = 0;
   for (int rank = 0; rank < size; ++rank) sum += values_of(rank, static_cast<Index>(i) + 1)[i];
@@ -138,7 +130,7 @@ TEST_CASE("device_group: sums and broadcasts come behind the ops before them and
       Backend& backend = own.backend;
       const Tensor given(backend, DType::f32, {count}), x(backend, DType::f32, {count}),
           y(backend, DType::f32, {count});
-      put(backend, given, values_of(own.rank, count));
+      to_backend(backend, given, values_of(own.rank, count));
       for (int round = 0; round < 3; ++round) {
         const int from = round % own.size;
         backend.fill_zero(x);
@@ -149,7 +141,7 @@ TEST_CASE("device_group: sums and broadcasts come behind the ops before them and
         own.group.start_broadcast(y, from);
         own.group.finish();
         backend.add({.x = y, .y = x});
-        const std::vector<double> found = get(backend, y), theirs = values_of(from, count);
+        const std::vector<double> found = to_host(backend, y), theirs = values_of(from, count);
         for (std::size_t i = 0; i < found.size(); ++i) {
           require(found[i] == sum_of(own.size, i) + theirs[i], "number " + std::to_string(i) + " of the sums");
         }
@@ -165,12 +157,12 @@ TEST_CASE("device_group: any size, f32 and f64") {
     for (const Index count : {1, 3, 300001}) {
       for (const DType dtype : {DType::f32, DType::f64}) {
         const Tensor x(own.backend, dtype, {count}), y(own.backend, dtype, {count});
-        put(own.backend, x, values_of(own.rank, count));
-        put(own.backend, y, values_of(own.rank, count));
+        to_backend(own.backend, x, values_of(own.rank, count));
+        to_backend(own.backend, y, values_of(own.rank, count));
         own.group.start_sum(x);
         own.group.start_broadcast(y, own.size - 1);
         own.group.finish();
-        const std::vector<double> sums = get(own.backend, x), last = get(own.backend, y);
+        const std::vector<double> sums = to_host(own.backend, x), last = to_host(own.backend, y);
         const auto end = sums.size() - 1;
         require(sums[0] == sum_of(own.size, 0) && sums[end] == sum_of(own.size, end), "the sums");
         require(last == values_of(own.size - 1, count), "what the last rank has");

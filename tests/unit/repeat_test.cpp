@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "support/closeness.h"
 #include "support/op_bench.h"
 
 using namespace bam;
@@ -17,16 +18,6 @@ void for_each_backend_once(const Body& body) {
   for_each_backend([&](const std::string& device, DType dtype) {
     if (dtype == DType::f32) body(shared_backend(device, 1));
   });
-}
-
-void put(Backend& backend, const Tensor& to, const std::vector<double>& values) {
-  backend.copy_in(to, {values.data(), DType::f64, to.shape()});
-}
-
-std::vector<double> get(Backend& backend, const Tensor& from) {
-  std::vector<double> values(static_cast<std::size_t>(from.shape().count()));
-  backend.copy_out({values.data(), DType::f64, from.shape()}, from);
-  return values;
 }
 
 std::vector<double> ramp(double first) {
@@ -52,9 +43,9 @@ TEST_CASE("repeat: what stands in tensors is looked up every time") {
     const Adding adding(backend);
     Routine routine;
     for (const double first : {1.0, -7.0, 30.0, 500.0, 2.0}) {
-      put(backend, adding.x, ramp(first));
+      to_backend(backend, adding.x, ramp(first));
       backend.repeat(routine, [&] { adding(backend); });
-      CHECK(get(backend, adding.total)[0] == kCount * first + kCount * (kCount - 1) / 2.0);
+      CHECK(to_host(backend, adding.total)[0] == kCount * first + kCount * (kCount - 1) / 2.0);
     }
   });
 }
@@ -69,7 +60,7 @@ TEST_CASE("repeat: every number of an optimizer's step that differs from step to
       for (Index step = 1; step < 12; ++step) {
         const StepSizes now = step_sizes({}, step, 0.1 / static_cast<double>(step), 0.1);
         backend.copy_in(sizes, {&now, DType::f64, {4}});
-        put(backend, grad, normal({40}, static_cast<std::uint64_t>(step)).at);
+        to_backend(backend, grad, normal({40}, static_cast<std::uint64_t>(step)).at);
         const auto ops = [&] {
           backend.fill_zero(totals);
           backend.sum({.x = grad, .total = totals, .squares = true});
@@ -82,7 +73,7 @@ TEST_CASE("repeat: every number of an optimizer's step that differs from step to
           ops();
         }
       }
-      return get(backend, param);
+      return to_host(backend, param);
     };
     CHECK(steps(true) == steps(false));
   });
@@ -91,17 +82,17 @@ TEST_CASE("repeat: every number of an optimizer's step that differs from step to
 TEST_CASE("repeat: what others keep meanwhile is left alone") {
   for_each_backend_once([](Backend& backend) {
     const Adding adding(backend);
-    put(backend, adding.x, ramp(0));
+    to_backend(backend, adding.x, ramp(0));
     Routine routine;
     std::vector<Tensor> others;
     for (int i = 0; i < 6; ++i) {
       backend.repeat(routine, [&] { adding(backend); });
       for (int j = 0; i >= 2 && j < 20; ++j) {  // by then it is known what the routine takes
-        put(backend, others.emplace_back(backend, DType::f32, Shape{100}), std::vector<double>(100, 5));
+        to_backend(backend, others.emplace_back(backend, DType::f32, Shape{100}), std::vector<double>(100, 5));
       }
     }
-    CHECK(get(backend, adding.total)[0] == kCount * (kCount - 1) / 2.0);
-    for (const Tensor& each : others) CHECK(get(backend, each) == std::vector<double>(100, 5));
+    CHECK(to_host(backend, adding.total)[0] == kCount * (kCount - 1) / 2.0);
+    for (const Tensor& each : others) CHECK(to_host(backend, each) == std::vector<double>(100, 5));
   });
 }
 
@@ -118,10 +109,10 @@ TEST_CASE("repeat: a routine that fails, and one that asks for copies, do so eve
       }
       CHECK(text.find("total is missing") != std::string::npos);
       backend.repeat(copying, [&] {
-        put(backend, adding.x, ramp(i));
+        to_backend(backend, adding.x, ramp(i));
         adding(backend);
       });
-      CHECK(get(backend, adding.total)[0] == kCount * i + kCount * (kCount - 1) / 2.0);
+      CHECK(to_host(backend, adding.total)[0] == kCount * i + kCount * (kCount - 1) / 2.0);
     }
   });
 }
