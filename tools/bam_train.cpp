@@ -14,11 +14,13 @@ using namespace bam;
 
 // What would go wrong at the end goes wrong now. A FIFO is opened only once.
 void check_output(const std::string& path, const train::Request& request) {
-  if (path != "-" && train::is_pipe(path)) return;
-  cli::require_not_terminal(io::OutputFile(path));
-  if (path != "-") return;
-  if (!request.save_every.at_end_only()) throw UsageError("--save-every: needs a file, expected -o FILE");
-  if (request.keep > 0) throw UsageError("--keep: needs a file, expected -o FILE");
+  const bool is_stream = train::is_pipe(path);
+  if (path == "-" || !is_stream) cli::require_not_terminal(io::OutputFile(path));
+  if (is_stream && !request.save_every.at_end_only()) throw UsageError("--save-every: needs a file, expected -o FILE");
+  if (is_stream && request.keep > 0) throw UsageError("--keep: needs a file, expected -o FILE");
+  if (request.keep > 0 && request.log && train::is_kept_name(path, *request.log)) {
+    throw UsageError("--log: " + *request.log + " is a name that --keep gives to checkpoints, expected another");
+  }
 }
 
 void refuse_idle_options(const TrainToolOptions& o, const train::Request& request, const cli::Context& context) {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 
 #include "base/log.h"
 #include "train/saver.h"
@@ -20,10 +19,6 @@ inline constexpr std::array kLasting = {
     "lr",       "prior-lr",       "warmup",      "schedule",   "min-lr-fraction", "weight-decay",
     "clip",     "dtype",          "seed"};
 
-inline bool is_length(std::string_view option) {
-  return option == "steps" || option == "tokens" || option == "epochs";
-}
-
 inline train::OptionValues lasting_options(const cli::Context& context) {
   train::OptionValues values;
   for (const char* name : kLasting) values.emplace_back(name, context.options->find(name)->current());
@@ -35,7 +30,7 @@ inline void adopt(const train::SavedTraining& saved, cli::Context& context) {
   const bool has_length = context.is_set("steps") || context.is_set("tokens") || context.is_set("epochs");
   for (const auto& [name, value] : saved.state().options) {
     const cli::Option* option = context.options->find(name);
-    if (option == nullptr || (is_length(name) && has_length)) continue;
+    if (option == nullptr || (train::is_length(name) && has_length)) continue;
     if (option->source == cli::Source::defaults) {
       option->assign({value});
     } else if (option->current() != value) {
@@ -48,18 +43,11 @@ inline void adopt(const train::SavedTraining& saved, cli::Context& context) {
 
 using Saved = std::unique_ptr<train::SavedTraining>;
 
-inline bool is_checkpoint(const std::string& path) {
-  std::string beginning(16, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  return io::looks_like_checkpoint(beginning);
-}
-
 // An unfinished training of the same options under the name of the output.
 inline Saved find_unfinished(const std::string& path, const cli::Context& context) {
   // Anything but a checkpoint is replaced like any file.
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || !is_checkpoint(path)) return nullptr;
+  if (!std::filesystem::is_regular_file(path, error) || !io::begins_like_checkpoint(path)) return nullptr;
   train::OptionValues before;
   Saved saved;
   try {

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
-#include <ctime>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace {
 
 // timeout(1) signals its child and then the whole process group, and batch systems do alike: within this time a second
 // signal is the first one's echo. Without it, `timeout 1h bam-train` would be killed while it saves.
-constexpr long kEcho_s = 1;
+constexpr double kEcho_s = 1;
 
 std::atomic<bool> stop{false};
 
@@ -39,10 +40,8 @@ bool asks_for_status(int signal_number) {
   return std::find(std::begin(kStatusSignals), std::end(kStatusSignals), signal_number) != std::end(kStatusSignals);
 }
 
-long now_s() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec;
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 [[noreturn]] void end_by(int signal_number, const sigset_t& waited_for) {
@@ -52,17 +51,17 @@ long now_s() {
   _exit(128 + signal_number);  // not reached: the default action of all of them is the end
 }
 
-void answer(long begin_s) {
+void answer(double begin_s) {
   const std::lock_guard lock(status_mutex);
-  log::answer(status_line() ? status_line()() : "running for " + human_seconds(static_cast<double>(now_s() - begin_s)));
+  log::answer(status_line() ? status_line()() : "running for " + human_seconds(now_s() - begin_s));
 }
 
 // A thread waits for the signals; there is no handler. A handler would run on the stack of whatever code it interrupts,
 // and the matrix products that oneDNN compiles keep data beyond the 128 bytes below the stack pointer that the ABI
 // protects: such a handler overwrote it, and the heap with it.
 void wait_for_signals(const sigset_t& waited_for) {
-  const long begin_s = now_s();
-  long first_s = -1;  // when SIGTERM or SIGINT came first
+  const double begin_s = now_s();
+  std::optional<double> first_s;  // when SIGTERM or SIGINT came first
   while (true) {
     int signal_number = 0;
     if (sigwait(&waited_for, &signal_number) != 0) continue;
@@ -72,10 +71,9 @@ void wait_for_signals(const sigset_t& waited_for) {
     }
     stop = true;
     if (signal_number == SIGUSR1) continue;  // a warning, which batch systems send ahead of SIGTERM
-    const long now = now_s();
-    if (first_s < 0) {
-      first_s = now;
-    } else if (now - first_s > kEcho_s) {
+    if (!first_s) {
+      first_s = now_s();
+    } else if (now_s() - *first_s > kEcho_s) {
       end_by(signal_number, waited_for);
     }
   }

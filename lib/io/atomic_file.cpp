@@ -58,6 +58,21 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+// The path of the file that a symbolic link means, there or not yet, link by link. A link is written through, as by
+// open(2), and stays.
+std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // of Linux
+  fs::path file = path;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(file, error)); ++links) {
+    const fs::path target = fs::read_symlink(file, error);
+    if (!error && links == kMostLinks) error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+    if (error) throw Error(path + ": cannot write: " + error.message());
+    file = file.parent_path() / target;
+  }
+  return file.string();
+}
+
 // A file without a name, or -1 where the file system or the missing /proc does not allow it.
 int open_unnamed(const std::string& folder) {
 #ifdef O_TMPFILE
@@ -114,9 +129,7 @@ OutputFile::OutputFile(const std::string& path, Temporary temporary) : ByteSink(
     mode_ = status.st_mode & 07777U;
     keeps_mode_ = true;
   }
-  std::error_code error;
-  final_path_ = exists ? fs::canonical(path, error).string() : path;
-  if (error) throw Error(path + ": cannot write: " + error.message());
+  final_path_ = behind_links(path);
   open_temporary(temporary == Temporary::named);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -139,6 +140,13 @@ void copy(int fd, const std::string& name, OutputFile& output) {
 
 bool looks_like_checkpoint(std::string_view beginning) {
   return beginning.starts_with(kMagic);
+}
+
+bool begins_like_checkpoint(const std::string& path) {
+  std::string beginning(kMagic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(beginning.data(), std::ssize(beginning));
+  return looks_like_checkpoint(beginning);
 }
 
 struct CheckpointWriter::State {

@@ -35,8 +35,9 @@ class CheckpointWriter {
   std::unique_ptr<State> state_;
 };
 
-// Whether a file that begins with these bytes is a checkpoint.
+// Whether a file that begins with these bytes is a checkpoint, and whether the one of this name begins so.
 bool looks_like_checkpoint(std::string_view beginning);
+bool begins_like_checkpoint(const std::string& path);
 
 // Errors, all "NAME: ...": missing, directory, empty, not a checkpoint, made by a newer version, truncated checkpoint,
 // damaged checkpoint.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct History {
 };
 
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
+
+// An option that says how long a training is, which may change when it goes on.
+inline bool is_length(std::string_view option) {
+  return option == "steps" || option == "tokens" || option == "epochs";
+}
 
 struct TrainingState {
   Index step = 0;         // steps made

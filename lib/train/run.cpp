@@ -158,6 +158,7 @@ void Run::begin_model(const SavedTraining* resumed, const SavedTraining* initial
   if (resumed != nullptr) resume(*resumed);
   state_.options = surroundings_.options;
   if (!ranks_.is_root()) return;
+  saver_.claim(state_.options);
   digests_ = source_->digests();
   reading_.emplace(source_, plan_.batch_windows, plan_.steps - state_.step,
                    Targets{source_->header().bos_id, request_.border_targets});
@@ -287,7 +288,7 @@ void Run::log_step() {
                     .loss = line.loss,
                     .val_loss = {},
                     .flops_per_token = training_flops_per_token(plan_.config, plan_.config.context)};
-  if (!history.val_loss.empty()) report.val_loss = history.val_loss.back();
+  if (request_.val && !history.val_loss.empty()) report.val_loss = history.val_loss.back();
   if (surroundings_.report) surroundings_.report(report);
 }
 

@@ -52,18 +52,34 @@ bool is_best(const TrainingState& state) {
   return history.val_loss.back() <= *std::ranges::min_element(history.val_loss);
 }
 
-// Gives the newest checkpoint its other names, and takes away those that are no longer kept. Later steps are those of a
-// training that this one has replaced.
-void keep_checkpoint(const std::string& output, Index count, const TrainingState& state) {
-  if (count == 0) return;
-  io::give_second_name(output, kept_name(output, state.step));
-  if (is_best(state)) io::give_second_name(output, best_name(output));
-  Index earlier = 0;
-  for (const Index step : kept_steps(output)) {
-    if (step <= state.step && ++earlier <= count) continue;
-    std::error_code gone;
-    fs::remove(kept_name(output, step), gone);
+// Why a checkpoint is not of the training with these options; empty when it is.
+std::string why_foreign(const SavedTraining& saved, std::optional<Index> step, const OptionValues& options) {
+  const TrainingState state = saved.state();
+  if (step && state.step != *step) return "a checkpoint of step " + std::to_string(state.step);
+  for (const auto& [name, value] : options) {
+    const auto other = std::ranges::find(state.options, name, &OptionValues::value_type::first);
+    if (is_length(name) || (other != state.options.end() && other->second == value)) continue;
+    return "of a training " +
+           (other != state.options.end() ? "with --" + name + " " + other->second : "without --" + name);
   }
+  return "";
+}
+
+// Whether --keep of a training with these options has given this name. Throws Error where something else has it.
+bool is_own(const std::string& name, std::optional<Index> step, const OptionValues& options) {
+  const std::string in_the_way = "; --keep gives this name to checkpoints, expected another place for it or another -o";
+  std::optional<SavedTraining> saved;
+  std::string why;
+  try {
+    saved.emplace(name);
+    why = why_foreign(*saved, step, options);
+  } catch (const Error& error) {
+    if (saved || !io::begins_like_checkpoint(name)) throw Error(error.what() + in_the_way);
+    log::warning(std::string(error.what()) + "; it is left alone");
+    return false;
+  }
+  if (!why.empty()) throw Error(name + ": " + why + in_the_way);
+  return true;
 }
 
 // Empty where there is no file; nothing where that cannot be said, or what is there is no file.
@@ -98,6 +114,16 @@ std::string best_name(const std::string& output) {
   return beside(output, "best");
 }
 
+bool is_kept_name(const std::string& output, const std::string& path) {
+  const auto folder = [](const fs::path& file) {
+    std::error_code error;
+    return fs::weakly_canonical(file.has_parent_path() ? file.parent_path() : fs::path("."), error);
+  };
+  const std::string name = fs::path(path).filename().string();
+  const bool is_named_so = step_in(name, output) >= 0 || name == fs::path(best_name(output)).filename();
+  return is_named_so && folder(path) == folder(output);
+}
+
 std::vector<std::string> kept_checkpoints(const std::string& output) {
   std::vector<std::string> names;
   for (const Index step : kept_steps(output)) names.push_back(kept_name(output, step));
@@ -105,6 +131,15 @@ std::vector<std::string> kept_checkpoints(const std::string& output) {
 }
 
 Saver::Saver(std::string output, Index keep) : output_(std::move(output)), keep_(keep), in_place_(block_of(output_)) {}
+
+void Saver::claim(const OptionValues& options) {
+  if (keep_ == 0) return;
+  for (const Index step : kept_steps(output_)) {
+    if (is_own(kept_name(output_, step), step, options)) kept_.insert(step);
+  }
+  std::error_code error;
+  if (fs::exists(best_name(output_), error)) (void)is_own(best_name(output_), std::nullopt, options);
+}
 
 Saver::~Saver() {
   if (writing_.valid()) writing_.wait();
@@ -138,7 +173,22 @@ void Saver::write_and_keep(const TrainingCheckpoint& checkpoint) {
   }
   save_checkpoint(output_, checkpoint);
   in_place_ = block_of(output_);
-  keep_checkpoint(output_, keep_, checkpoint.state);
+  if (keep_ > 0) give_names(checkpoint.state);
+}
+
+// Gives the newest checkpoint its other names, and takes away those that are no longer kept. Later steps are those of a
+// training that this one has replaced.
+void Saver::give_names(const TrainingState& state) {
+  io::give_second_name(output_, kept_name(output_, state.step));
+  if (is_best(state)) io::give_second_name(output_, best_name(output_));
+  kept_.insert(state.step);
+  const auto take_away = [this](Index step) {
+    std::error_code gone;
+    fs::remove(kept_name(output_, step), gone);
+    kept_.erase(step);
+  };
+  while (*kept_.rbegin() > state.step) take_away(*kept_.rbegin());
+  while (std::ssize(kept_) > keep_) take_away(*kept_.begin());
 }
 
 std::unique_ptr<SavedTraining> open_newest(const std::string& output) {

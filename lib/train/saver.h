@@ -3,7 +3,9 @@
 
 #include <future>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "train/checkpoint.h"
 
@@ -15,6 +17,9 @@ namespace bam::train {
 std::string kept_name(const std::string& output, Index step);
 std::string best_name(const std::string& output);
 
+// Whether `path` is one that kept_name() or best_name() gives, in whatever way its folder is written.
+bool is_kept_name(const std::string& output, const std::string& path);
+
 // Those that are there, the last step first.
 std::vector<std::string> kept_checkpoints(const std::string& output);
 
@@ -22,6 +27,12 @@ class Saver {
  public:
   // `keep` checkpoints stay under names of their own; with any, the best does too.
   Saver(std::string output, Index keep);
+
+  // Before the first is written: the kept ones that are there are taken over from a training of the same options that
+  // was stopped, or that this one replaces. Throws Error for any other file under a name that would be given, or
+  // taken away: it is somebody's. One that is damaged is told of, and left.
+  void claim(const OptionValues& options);
+
   ~Saver();  // waits for what is being written
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
@@ -38,9 +49,11 @@ class Saver {
 
  private:
   void write_and_keep(const TrainingCheckpoint& checkpoint);
+  void give_names(const TrainingState& state);
 
   std::string output_;
   Index keep_;
+  std::set<Index> kept_;  // steps whose checkpoints have names of their own, of this training
   // How the file begins that this saver may replace, with its digest; empty for none, nothing where it is not known.
   std::optional<std::string> in_place_;
   std::future<void> writing_;

@@ -1,6 +1,7 @@
 #include "train/step_log.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,8 +46,13 @@ StepLog::StepLog(const std::string& path, Index kept_steps) : path_(path == "-" 
   fd_ = is_standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
                            : open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd_ < 0) fail();
-  if (is_standard_output) return;
-  if (std::filesystem::is_regular_file(path) && ftruncate(fd_, static_cast<off_t>(kept_bytes(path, kept_steps))) != 0) {
+  if (is_standard_output || !std::filesystem::is_regular_file(path)) return;
+  // Where a file system has no locks it is the user's to see to.
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(fd_);
+    throw Error(path_ + ": another process is writing to it, expected a log of its own");
+  }
+  if (ftruncate(fd_, static_cast<off_t>(kept_bytes(path, kept_steps))) != 0) {
     close(fd_);
     fail();
   }

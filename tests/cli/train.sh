@@ -131,6 +131,22 @@ cmp -s whole.h5 logged.h5 && fail "a training goes on without its log"
 expect 0 bam-train -q "${small[@]}" --no-times a.tok.zst -o logged.h5 --log rest.jsonl
 same whole.h5 logged.h5
 [ "$(grep -c . rest.jsonl)" = 2 ] || fail "after one step with a log that failed, $(cat rest.jsonl)"
+exec 7>>busy.jsonl
+flock 7
+expect 1 bam-train -q "${small[@]}" a.tok.zst -o no.h5 --log busy.jsonl
+one_line_error '^bam-train: busy.jsonl: another process is writing to it, expected a log of its own'
+absent no.h5
+exec 7>&-
+# A link that means a file not yet there is written through, and stays.
+mkdir elsewhere
+ln -s elsewhere/next next
+ln -s real.h5 elsewhere/next
+expect 0 bam-train -q "${small[@]}" --no-times a.tok.zst -o next
+[ "$(readlink next elsewhere/next | xargs)" = "elsewhere/next real.h5" ] || fail "an output replaced a link"
+same whole.h5 elsewhere/real.h5
+ln -s missing/real.h5 nowhere
+expect 1 bam-train -q "${small[@]}" a.tok.zst -o nowhere
+one_line_error '^bam-train: nowhere: cannot write a file in folder missing'
 ln -s loop loop
 expect 1 bam-train -q "${small[@]}" a.tok.zst -o loop
 one_line_error '^bam-train: loop: .*symbolic links'

@@ -17,7 +17,8 @@ train 2 -o new.h5 || fail "training failed"
 chmod 640 old.h5
 save=(bam-train "${small[@]}" --steps 2 --resume no --keep 1 a.tok.zst -o dir/model.h5)
 mkdir dir
-cp -p old.h5 dir/model.h5
+begin() { rm -f dir/model*.h5 && cp -p old.h5 dir/model.h5; }  # not through one of its names into the others
+begin
 FAULT_LOG=$PWD/calls faulty 0 none "${save[@]}" || fail "training failed under the fault layer"
 same dir/model.h5 new.h5
 same dir/model-2.h5 new.h5
@@ -30,7 +31,7 @@ done
 
 # The layer sees calls of the C library. None of those that the kernel sees on the new file escapes it.
 if strace -qq -o trace true 2>/dev/null; then
-  cp -p old.h5 dir/model.h5
+  begin
   strace -f -qq -y -e signal=none -o trace "${save[@]}" || fail "training failed under strace"
   grep -oE "^[0-9 ]*[a-z0-9_]+\([0-9]+<$PWD/dir/(#|\.bam-)" trace | sed -E 's/^[0-9 ]*([a-z0-9_]+)\(.*/\1/; s/64$//; s/newfstatat|statx/fstat/' |
     grep -v ioctl | sort | uniq -c >seen
@@ -48,8 +49,7 @@ kinds=(ENOSPC EIO EDQUOT)
 texts=('No space left on device' 'Input/output error' 'Disk quota exceeded')
 for ((n = 1; n <= count; n++)); do
   call=$(sed -n ${n}p calls)
-  cp -p old.h5 dir/model.h5
-  rm -f dir/model-2.h5
+  begin
   status=0
   faulty $n "${kinds[n % 3]}" "${save[@]}" >out 2>err || status=$?
   if [ $status = 0 ]; then
@@ -73,7 +73,7 @@ done
 for ((n = 1; n <= count; n++)); do
   call=$(sed -n ${n}p calls)
   [[ $call == pwrite* && $((n % 4)) != 0 ]] && continue
-  cp -p old.h5 dir/model.h5
+  begin
   faulty $n kill "${save[@]}" >out 2>err && fail "the process survives its end at call $n ($call)"
   if [ $n -le "$renamed" ]; then same dir/model.h5 old.h5; else same dir/model.h5 new.h5; fi
   # Between link and rename the file has a name that nobody else knows.
@@ -81,17 +81,19 @@ for ((n = 1; n <= count; n++)); do
 done
 
 # Calls that do half of what they are asked for are no error.
+begin
 faulty all short "${save[@]}" || fail "short reads and writes are an error"
 same dir/model.h5 new.h5
 
 # A save that goes on beside the training: its error ends it, and the checkpoint before stays.
-cp -p old.h5 dir/model.h5
+begin
 expect 1 faulty 40 ENOSPC bam-train "${small[@]}" --steps 100000 --save-every 1 --resume no a.tok.zst -o dir/model.h5
 one_line_error '^bam-train: dir/model.h5: .*No space left on device'
 same dir/model.h5 old.h5
 
 # File systems without locks.
 export FAULT_LOCKS=1
+begin
 faulty 0 none "${save[@]}" || fail "training needs file locks"
 same dir/model.h5 new.h5
 faulty 0 none bam-train "${small[@]}" --steps 3 --resume dir/model.h5 a.tok.zst -o dir/next.h5 2>err || fail "a resume needs file locks: $(cat err)"

@@ -136,6 +136,37 @@ expect 0 bam-train -q --threads 1 --no-times --resume latest a.tok.zst b.tok.zst
 grep -Eq '^bam-train: warning: kept.h5: damaged checkpoint.*; going back to kept-[0-9]+.h5' err ||
   fail "the damaged checkpoint is not told: $(cat err)"
 same whole.h5 kept.h5
+# What has such a name and is of somebody else is not taken for one: neither replaced nor taken away.
+keeps=("${small[@]}" --save-every 5 --keep 2 a.tok.zst b.tok.zst)
+in_the_way='; --keep gives this name to checkpoints'
+refused() { # FILE REGEX - a training into own.h5 says so, and FILE stays
+  cp "$1" before
+  expect 1 bam-train "${keeps[@]}" -o own.h5
+  one_line_error "^bam-train: $1: $2$in_the_way"
+  same before "$1"
+  [ ! -e own.h5 ] || fail "a refused training left a checkpoint"
+  rm "$1"
+}
+cp a.tok.zst own-4.h5
+refused own-4.h5 'not a checkpoint .*'
+echo "best so far" >own-best.h5
+refused own-best.h5 'not a checkpoint .*'
+cp whole.h5 own-12.h5
+refused own-12.h5 'a checkpoint of step 40'
+bam-train "${small[@]/#3e-3/0.001}" a.tok.zst b.tok.zst -o own-40.h5 || fail "training failed"
+refused own-40.h5 'of a training with --lr 0.001'
+expect 2 bam-train "${keeps[@]}" -o own.h5 --log "$PWD/own-7.h5"
+one_line_error '^bam-train: --log: .*own-7.h5 is a name that --keep gives to checkpoints, expected another$'
+expect 2 bam-train "${small[@]}" --keep 2 a.tok.zst -o /dev/null
+one_line_error '^bam-train: --keep: needs a file, expected -o FILE$'
+head -c 5000 whole.h5 >own-35.h5
+expect 0 bam-train "${keeps[@]}" -o own.h5
+grep -q '^bam-train: warning: own-35.h5: truncated checkpoint.*; it is left alone$' err || fail "a damaged one: $(cat err)"
+# Begun anew with the same options, a training replaces its own.
+rm own-35.h5
+[ -e own-40.h5 ] || fail "the last is not kept"
+expect 75 bam-train "${keeps[@]}" "${now[@]}" --resume no -o own.h5
+[ ! -e own-40.h5 ] || fail "a step that the new training has not reached is still there"
 head -c 5000 whole.h5 >cut.h5
 expect 1 bam-train -q --resume latest a.tok.zst b.tok.zst -o cut.h5
 one_line_error '^bam-train: cut.h5: truncated checkpoint'

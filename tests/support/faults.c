@@ -8,6 +8,7 @@
 //   FAULT_LOG=FILE   a line with the name of each is appended
 //   FAULT_LOCKS=1    every file lock fails with ENOLCK, as on file systems without a lock service
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -158,6 +159,12 @@ int fchmod(int fd, mode_t mode){ON_OUTPUT(fchmod, fd, mode)} off_t
     lseek(int fd, off_t to, int whence){ON_OUTPUT(lseek, fd, to, whence)} off64_t
     lseek64(int fd, off64_t to, int whence) {
   ON_OUTPUT(lseek64, fd, to, whence)
+}
+
+// It closes without close(), and the next file may get the same number.
+int closedir(DIR* folder) {
+  mark(dirfd(folder), 0);
+  return REAL(closedir)(folder);
 }
 
 // A close that fails has closed all the same.

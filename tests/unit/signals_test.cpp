@@ -1,6 +1,7 @@
 // boxes: cli
 #include "cli/signals.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -50,4 +51,20 @@ TEST_CASE("signals: a stop signal interrupts no computing thread") {
   cli::set_status({});
   kill(getpid(), SIGUSR1);
   CHECK(becomes_true(cli::stop_requested));
+}
+
+TEST_CASE("signals: a second one ends the process, a second or more after the first") {
+  const pid_t child = fork();
+  if (child == 0) {
+    cli::watch_signals(cli::StopSignals::show);
+    for (int i = 0; i < 2; ++i) {
+      kill(getpid(), SIGTERM);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1050));
+    }
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGTERM);
 }
