@@ -71,24 +71,34 @@ void answer(const McqToolOptions& o, cli::Context& context, io::OutputFile& outp
                    .context = o.context == 0 ? "none" : std::to_string(o.context),
                    .stamp = o.computation.stamp(context, loaded, *backend)};
   eval::McqScorer scorer(loaded, {o.bos, o.context, o.computation.chunk, o.computation.memory_bytes()});
-  cli::Progress progress({.total = std::ssize(items) / what.share.of, .unit = "items"});
   std::vector<eval::ItemRow> rows;
   SkipCounts skipped;
-  for (Index i = 0; i < std::ssize(items); ++i) {
-    if (!what.share.has(i)) continue;
-    const eval::McqItem& item = items[static_cast<std::size_t>(i)];
-    try {
-      const eval::McqAnswer answer = scorer.answer(item, prompts[static_cast<std::size_t>(i)]);
-      skipped += answer.skipped;
-      rows.push_back(eval::mcq_item_row(item, i, answer, run, !o.table.no_times));
-    } catch (const Error& error) {
-      throw Error("item " + std::to_string(i) + ": " + error.what());
+  const auto for_each_item = [&](const auto& work) {
+    for (Index i = 0; i < std::ssize(items); ++i) {
+      if (!what.share.has(i / eval::kMcqBlock)) continue;
+      try {
+        work(i, items[static_cast<std::size_t>(i)], prompts[static_cast<std::size_t>(i)]);
+      } catch (const Error& error) {
+        throw Error("item " + std::to_string(i) + ": " + error.what());
+      }
     }
+  };
+  Index count = 0;
+  for_each_item([&](Index, const eval::McqItem& item, const std::string& prompt) {
+    scorer.check(item, prompt);
+    ++count;
+  });
+  cli::Progress progress({.total = count, .unit = "items"});
+  for_each_item([&](Index i, const eval::McqItem& item, const std::string& prompt) {
+    if (i % eval::kMcqBlock == 0) scorer.forget();
+    const eval::McqAnswer answer = scorer.answer(item, prompt);
+    skipped += answer.skipped;
+    rows.push_back(eval::mcq_item_row(item, i, answer, run, !o.table.no_times));
     progress.update(std::ssize(rows));
-  }
+  });
   progress.clear();
   o.computation.report(skipped);
-  if (rows.empty()) throw Error("--task: no item is in this share");
+  if (rows.empty()) log::info("--task: no item is in this share");
   static const std::vector<io::Column> item_columns = eval::mcq_item_columns();
   std::vector<io::Column> shown = o.items.per_item ? item_columns : eval::mcq_columns();
   if (o.table.no_times) shown.pop_back();

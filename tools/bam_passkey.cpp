@@ -107,6 +107,9 @@ int run(const PasskeyToolOptions& o, cli::Context& context) {
   if (o.model.empty()) throw UsageError("MODEL is missing");
   if (o.items.merge) return merge(o);
   if (o.model.size() > 1) throw UsageError("'" + o.model[1] + "': expected one MODEL");
+  if (o.patience > 0 && !o.items.share.is_whole()) {
+    throw UsageError("--patience, --task: expected one of them, since a share does not know what the others found");
+  }
   if (o.dump && o.items.per_item) throw UsageError("--dump, --per-item: expected one of them");
   eval::PasskeyTask task = o.task;
   task.seed = context.seed;

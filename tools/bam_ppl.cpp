@@ -80,8 +80,9 @@ void roll(const PplOptions& o, const LoadedModel& loaded, const eval::RunStamp& 
     progress.update(std::ssize(rows), tokens);
   }));
   progress.clear();
-  if (rows.empty()) throw Error("--task: no document is in this share");
-  if (tokens == 0) throw Error(io::input_name(files.front()) + ": no token in its documents");
+  if (rows.empty()) log::info("--task: no document is in this share");
+  if (tokens == 0 && o.items.share.is_whole())
+    throw Error(io::input_name(files.front()) + ": no token in its documents");
   io::TableWriter table(output, o.table.format,
                         shown(o.items.per_item ? eval::rolling_item_columns() : eval::rolling_columns(), with_times),
                         !o.table.no_header);
@@ -118,6 +119,7 @@ int run(const PplOptions& o, cli::Context& context) {
                                                                   [&](Index done) { progress.update(done); });
   progress.clear();
   o.computation.report(result.skipped);
+  if (result.all.nll_nats.count() == 0) log::info("--task: " + source.name() + " has no window in this share");
   if (result.left_out > 0) {
     log::info(std::to_string(result.left_out) + " tokens behind the last full window are left out");
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -22,7 +23,9 @@ inline const std::vector<std::string> kRulerMayBeEmpty = {"length", "depth"};
 // What is asked of the model: the samples of one task and length.
 struct RulerSeries {
   eval::RulerTask task;
-  std::optional<Index> length;  // none for samples from a file
+  std::optional<Index> length = {};                      // none for samples from a file
+  std::unique_ptr<eval::RulerGenerator> generator = {};  // none for these
+  std::vector<eval::RulerPrompt> ready = {};             // all of a file, or the first that was made
   std::string name() const {
     std::string text(task.name);
     if (length) text.append(" ").append(std::to_string(*length));
@@ -62,7 +65,7 @@ class RulerRunner {
   std::vector<RulerSeries> series() const {
     std::vector<RulerSeries> all;
     for (const Index number : o_.tasks) {
-      if (!o_.data.empty()) all.push_back({asked_task(o_, number), {}});
+      if (!o_.data.empty()) all.push_back({asked_task(o_, number)});
       for (const Length& length : o_.lengths) {
         if (o_.data.empty()) all.push_back({asked_task(o_, number), eval::tokens_of(length, loaded_, "--lengths")});
       }
@@ -71,8 +74,8 @@ class RulerRunner {
   }
 
   void dump() {
-    const RulerSeries only = series().front();
-    const auto generator = make(only);
+    const std::vector<RulerSeries> all = series();
+    const auto generator = make(all.front());
     for (Index i = 0; i < o_.samples; ++i) {
       const eval::RulerSample sample = generator->next();
       if (o_.items.share.has(i)) output_.write(sample.json_line() + "\n");
@@ -81,15 +84,16 @@ class RulerRunner {
 
   void ask() {
     static const std::vector<io::Column> columns = eval::ruler_item_columns();
-    const std::vector<RulerSeries> all = series();
+    std::vector<RulerSeries> all = series();
     for (const RulerSeries& each : all) check_memory(each);
+    for (RulerSeries& each : all) prepare(each);
     log::info(loaded_.name + " on " + backend_->describe());
     if (!o_.append.empty()) file_ = std::make_unique<eval::ItemFile>(o_.append, columns, kRulerMayBeEmpty);
     if (file_) {
       for (const eval::ItemRow& row : file_->rows()) answered_.insert(identity(row));
     }
     progress_ = std::make_unique<cli::Progress>(cli::ProgressInfo{.total = total(all), .unit = "samples"});
-    for (const RulerSeries& each : all) {
+    for (RulerSeries& each : all) {
       rows_.clear();
       ask(each);
       if (!file_) write(rows_);
@@ -100,8 +104,27 @@ class RulerRunner {
 
  private:
   std::unique_ptr<eval::RulerGenerator> make(const RulerSeries& each) {
-    return eval::make_ruler_generator(each.task, material_, *loaded_.tokenizer, *each.length, seed_);
+    auto generator = eval::make_ruler_generator(each.task, material_, *loaded_.tokenizer, *each.length, seed_);
+    generator->require_samples(o_.samples);
+    return generator;
   }
+
+  // A length that is too short for a task shows when a sample is made; it is refused before another one is answered.
+  void prepare(RulerSeries& each) {
+    if (each.length) {
+      each.generator = make(each);
+      each.ready.push_back(eval::prompt_of(each.generator->next(), 0, each.task));
+    } else {
+      each.ready = eval::read_ruler_data(o_.data, each.task);
+      eval::check_prompts(loaded_, each.task, each.ready, options(), subject());
+    }
+  }
+
+  eval::RulerOptions options() const {
+    return {o_.bos, o_.computation.chunk, o_.share_prefix, o_.computation.memory_bytes()};
+  }
+
+  std::string subject() const { return o_.data.empty() ? "--lengths" : o_.data; }
 
   void check_memory(const RulerSeries& each) const {
     if (!each.length) return;
@@ -110,10 +133,11 @@ class RulerRunner {
   }
 
   Index total(const std::vector<RulerSeries>& all) const {
-    return o_.data.empty() ? std::ssize(all) * o_.samples / o_.items.share.of : 0;
+    const Index samples = o_.data.empty() ? o_.samples : std::ssize(all.front().ready);
+    return std::ssize(all) * o_.items.share.count(samples);
   }
 
-  void ask(const RulerSeries& each) {
+  void ask(RulerSeries& each) {
     if (each.task.kind == eval::RulerKind::needles) {
       run_.haystack = std::string(name_in(eval::haystack_names(), each.task.haystack));
     } else {
@@ -127,22 +151,18 @@ class RulerRunner {
       answer(each, batch);
       batch.clear();
     };
-    if (o_.data.empty()) {
-      const auto generator = make(each);
-      for (Index i = 0; i < o_.samples; ++i) {
-        add(eval::prompt_of(generator->next(), i, each.task));
-      }
-    } else {
-      for (eval::RulerPrompt& prompt : eval::read_ruler_data(o_.data, each.task)) add(std::move(prompt));
+    const Index made = std::ssize(each.ready);
+    for (eval::RulerPrompt& prompt : std::exchange(each.ready, {})) add(std::move(prompt));
+    for (Index i = made; each.generator && i < o_.samples; ++i) {
+      add(eval::prompt_of(each.generator->next(), i, each.task));
     }
+    each.generator.reset();
     if (!batch.empty()) answer(each, batch);
     progress_->clear();
   }
 
   void answer(const RulerSeries& each, const std::vector<eval::RulerPrompt>& batch) {
-    const eval::RulerOptions options{o_.bos, o_.computation.chunk, o_.share_prefix, o_.computation.memory_bytes()};
-    const std::string subject = o_.data.empty() ? "--lengths" : o_.data;
-    eval::ask_ruler(loaded_, each.task, batch, options, subject, [&](const eval::RulerItem& item) {
+    eval::ask_ruler(loaded_, each.task, batch, options(), subject(), [&](const eval::RulerItem& item) {
       skipped_ += item.skipped;
       eval::ItemRow row = row_of(each, item);
       if (file_) {

@@ -16,6 +16,8 @@ struct Share {
   Index of = 1;
 
   bool has(Index item) const { return item % of == number - 1; }
+  // How many it has of the first so many items.
+  Index count(Index items) const { return (items + of - number) / of; }
   bool is_whole() const { return of == 1; }
 };
 

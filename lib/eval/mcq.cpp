@@ -102,21 +102,37 @@ McqScorer::Text McqScorer::text_of(const std::string& prompt, const std::string&
   return text;
 }
 
+Index McqScorer::capacity_for(std::size_t inputs) const {
+  const auto capacity = static_cast<Index>(std::bit_ceil(inputs));
+  require_memory(*loaded_.model, 1, capacity, options_.chunk, options_.memory_bytes, "the prompt");
+  return capacity;
+}
+
+void McqScorer::check(const McqItem& item, const std::string& prompt) {
+  McqAnswer unused;
+  for (const std::string& choice : item.choices) {
+    longest_ = std::max(longest_, text_of(prompt, choice, unused).ids.size() - 1);
+  }
+  capacity_for(longest_);
+}
+
+void McqScorer::forget() {
+  if (prefix_) prefix_->forget();
+}
+
 double McqScorer::score(const Text& text, McqAnswer& answer) {
   const std::span<const text::Token> inputs = std::span(text.ids).first(text.ids.size() - 1);
   if (!prefix_ || prefix_->reader().capacity() < std::ssize(inputs)) {
-    const auto capacity = static_cast<Index>(std::bit_ceil(inputs.size()));
     prefix_.reset();
-    require_memory(*loaded_.model, 1, capacity, options_.chunk, options_.memory_bytes, "the prompt");
-    prefix_.emplace(*loaded_.model, capacity, options_.chunk);
+    prefix_.emplace(*loaded_.model, capacity_for(std::max(longest_, inputs.size())), options_.chunk);
   }
   std::vector<std::int32_t> targets(inputs.size(), kNotScored);
   std::copy(text.ids.begin() + static_cast<std::ptrdiff_t>(text.first_scored), text.ids.end(),
             targets.begin() + static_cast<std::ptrdiff_t>(text.first_scored - 1));
   const std::vector<std::int32_t> first_key(inputs.size(), 0);
-  const Index kept = prefix_->begin(inputs, static_cast<Index>(text.first_scored) - 1);
+  prefix_->begin(inputs, static_cast<Index>(text.first_scored) - 1);
   const Scores scores = read_rest(prefix_->reader(), inputs, first_key, targets);
-  answer.read += std::ssize(inputs) - kept;
+  answer.read += std::ssize(inputs);
   answer.skipped += prefix_->reader().take_counts();
   double sum = 0;
   for (const double nll : scores.nll_nats) sum -= nll;

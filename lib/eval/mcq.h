@@ -50,15 +50,25 @@ struct McqAnswer {
   bool is_tied = false;                               // another choice has the best sum too
   bool shares_token = false;                          // a token of some choice began in the prompt
   Index cut = 0;                                      // tokens left out in front, of the longest choice
-  Index read = 0;
+  Index read = 0;                                     // tokens of all texts, shared or not
   SkipCounts skipped = {};
   double seconds = 0;
 };
+
+// Items that lie together go to one share, and only they are read once as far as they are alike: each item is rounded
+// the same in every share.
+inline constexpr Index kMcqBlock = 32;
 
 // Item by item; neighbouring texts are read once as far as they are alike.
 class McqScorer {
  public:
   McqScorer(const LoadedModel& loaded, const McqOptions& options) : loaded_(loaded), options_(options) {}
+
+  // Makes room for an item. Throws Error for one that answer() would refuse.
+  void check(const McqItem& item, const std::string& prompt);
+
+  // The next item is read from its beginning, so that its last digits do not depend on those before it.
+  void forget();
 
   // `prompt` is the item's with what stands before it. Throws Error where it does not fit into memory.
   McqAnswer answer(const McqItem& item, const std::string& prompt);
@@ -69,10 +79,13 @@ class McqScorer {
     std::size_t first_scored = 0;  // at least 1
   };
   Text text_of(const std::string& prompt, const std::string& choice, McqAnswer& answer) const;
+  // Of a reader for texts of so many ids to read.
+  Index capacity_for(std::size_t inputs) const;
   double score(const Text& text, McqAnswer& answer);
 
   const LoadedModel& loaded_;
   McqOptions options_;
+  std::size_t longest_ = 1;  // of the texts that were checked
   std::optional<PrefixReader> prefix_;
 };
 

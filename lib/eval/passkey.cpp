@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "eval/prefix_reader.h"
+#include "eval/shared_chunks.h"
 #include "io/json.h"
 
 namespace bam::eval {
@@ -15,7 +15,7 @@ namespace {
 class PasskeyReader {
  public:
   PasskeyReader(const Model& model, Index capacity, const PasskeyOptions& options)
-      : prefix_(model, capacity, options.chunk, options.share_prefix) {}
+      : chunks_(model, capacity, options.chunk, options.share_prefix) {}
 
   PasskeyItem answer(const PasskeyPrompt& prompt, const std::function<void(Index)>& progress) {
     const double start_s = now_s();
@@ -26,10 +26,10 @@ class PasskeyReader {
               targets.begin() + static_cast<std::ptrdiff_t>(first_scored));
     const std::vector<std::int32_t> first_key(inputs.size(), 0);
 
-    const Index kept = prefix_.begin(inputs, static_cast<Index>(first_scored));
-    const Scores scores = read_rest(prefix_.reader(), inputs, first_key, targets, progress);
+    chunks_.begin(inputs, static_cast<Index>(first_scored), progress);
+    const auto unscored = first_scored - static_cast<std::size_t>(chunks_.reader().length());
+    const Scores scores = read_rest(chunks_.reader(), inputs, first_key, targets, progress);
 
-    const auto skipped = first_scored - static_cast<std::size_t>(kept);
     PasskeyItem item{.length = prompt.length,
                      .sample = prompt.sample,
                      .real_length = prompt.prompt_tokens,
@@ -39,9 +39,9 @@ class PasskeyReader {
                      .found = true,
                      .nll_nats = 0,
                      .scored = std::ssize(prompt.ids) - prompt.first_scored,
-                     .read_tokens = std::ssize(inputs) - kept,
-                     .skipped = prefix_.reader().take_counts()};
-    for (std::size_t i = skipped; i < scores.hit.size(); ++i) {
+                     .read_tokens = std::ssize(inputs),
+                     .skipped = chunks_.take_counts()};
+    for (std::size_t i = unscored; i < scores.hit.size(); ++i) {
       item.found = item.found && scores.hit[i] == 1;
       item.nll_nats += scores.nll_nats[i];
     }
@@ -50,7 +50,7 @@ class PasskeyReader {
   }
 
  private:
-  PrefixReader prefix_;
+  SharedChunks chunks_;
 };
 
 }  // namespace

@@ -15,8 +15,7 @@ namespace bam::eval {
 struct PasskeyOptions {
   Index chunk = kDefaultChunk;
   // The samples of a length are read in order of depth, and each goes on from what it shares with the one before: the
-  // text up to the earlier needle is read once. Without, each is read from its beginning; results are equal but for
-  // rounding.
+  // chunks up to the earlier needle are read once. Without, each is read from its beginning; results are the same bits.
   bool share_prefix = true;
   double memory_bytes = 0;
 };
@@ -32,7 +31,7 @@ struct PasskeyItem {
   bool found = false;     // every scored id has the largest logit, without a tie
   double nll_nats = 0;    // sum over the scored ids
   Index scored = 0;       // ids
-  Index read_tokens = 0;  // those of the prompt that were not shared
+  Index read_tokens = 0;  // of the prompt and of the key behind it, shared or not
   SkipCounts skipped;
   double seconds = 0;
 };

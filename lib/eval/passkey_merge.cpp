@@ -33,9 +33,7 @@ PasskeyItem item_of(const ItemRow& row, bool with_times) {
   item.nll_nats = row.real("nll_sum");
   item.scored = row.integer("scored");
   item.read_tokens = row.integer("read_tokens");
-  const auto read = static_cast<double>(item.read_tokens);
-  const double pairs = read * (static_cast<double>(item.real_length) - read / 2);
-  item.skipped = {.visible = {pairs}, .skipped = {{pairs * row.real("skipped")}}};
+  item.skipped = {.visible = {1}, .skipped = {{row.real("skipped")}}};
   if (with_times) item.seconds = row.real("seconds");
   return item;
 }

@@ -35,7 +35,7 @@ struct Summary {
   Index read_tokens = 0;
   double nll_nats = 0;
   Index scored = 0;
-  SkipCounts skipped;
+  double skipped = 0;  // sum of shares
   double seconds = 0;
 
   void add(const PasskeyItem& item) {
@@ -45,7 +45,7 @@ struct Summary {
     read_tokens += item.read_tokens;
     nll_nats += item.nll_nats;
     scored += item.scored;
-    skipped += item.skipped;
+    skipped += item.skipped.share();
     seconds += item.seconds;
   }
 };
@@ -64,7 +64,7 @@ std::vector<io::Cell> summary_row(Index length, const io::Cell& depth, const io:
                                interval.high,
                                summary.nll_nats / static_cast<double>(summary.scored),
                                summary.read_tokens,
-                               summary.skipped.share()};
+                               summary.skipped / static_cast<double>(summary.n)};
   append_run(row, run, summary.seconds);
   return row;
 }
@@ -107,7 +107,7 @@ std::vector<io::Column> passkey_item_columns(bool with_times) {
       {"length", ColumnType::integer},      {"sample", ColumnType::integer},       {"real_length", ColumnType::integer},
       {"depth", ColumnType::real},          {"needle_token", ColumnType::integer}, {"key", ColumnType::text},
       {"found", ColumnType::integer},       {"nll_sum", ColumnType::real},         {"scored", ColumnType::integer},
-      {"read_tokens", ColumnType::integer}, {"skipped", ColumnType::real, 4}};
+      {"read_tokens", ColumnType::integer}, {"skipped", ColumnType::real}};
   append_run_columns(columns, with_times);
   return columns;
 }

@@ -131,18 +131,21 @@ class Evaluation {
 
   // Of the window whose row begins at `row`.
   void add_scores(Index window, const Scores& scores, std::size_t row, std::size_t size) {
-    add(result_.all, range(result_.all, scores, row, size));
+    if (result_.bins.empty()) return add(result_.all, keep(window, 0, range(result_.all, scores, row, size)));
+    PerplexityItem whole;
     for (std::size_t b = 0; b < result_.bins.size(); ++b) {
-      PerplexityItem item = range(result_.bins[b], scores, row, size);
-      item.window = window;
-      item.bin = static_cast<Index>(b);
+      const PerplexityItem item = keep(window, static_cast<Index>(b), range(result_.bins[b], scores, row, size));
       add(result_.bins[b], item);
-      if (options_.keeps_items) result_.items.push_back(item);
+      whole.add(item);
     }
-    if (!options_.keeps_items || !result_.bins.empty()) return;
-    PerplexityItem item = range(result_.all, scores, row, size);
+    add(result_.all, whole);
+  }
+
+  PerplexityItem keep(Index window, Index bin, PerplexityItem item) {
     item.window = window;
-    result_.items.push_back(item);
+    item.bin = bin;
+    if (options_.keeps_items) result_.items.push_back(item);
+    return item;
   }
 
   PerplexityItem range(const PerplexityBin& bin, const Scores& scores, std::size_t row, std::size_t size) const {
@@ -188,17 +191,14 @@ PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& sou
     const std::optional<TokenWindow> window = rule.at(k, sequence.end());
     if (!window) break;
     scored_end = window->end;
-    if (!options.share.has(k)) continue;
+    if (!options.share.has(k / texts)) continue;
     evaluation.add(k, *window, sequence);
     if (!evaluation.is_full()) continue;
     evaluation.score(progress);
   }
   evaluation.score(progress);
   PerplexityResult& result = evaluation.result();
-  if (result.all.nll_nats.count() == 0 && scored_end > 0) {
-    throw Error("--task: " + source.name() + " has no window in this share");
-  }
-  if (result.all.nll_nats.count() == 0) {
+  if (scored_end == 0) {
     const Index needed = rule.slides() ? 2 : rule.context + 1;
     throw Error(source.name() + ": " + std::to_string(source.tokens()) + " tokens, expected at least " +
                 std::to_string(needed) + " (--context " + std::to_string(rule.context) + ")");

@@ -18,7 +18,7 @@ struct PerplexityOptions {
   WindowRule rule;
   Index bin = 0;  // by position: ids in a bin
   Index chunk = kDefaultChunk;
-  Share share = {};  // of the windows
+  Share share = {};  // of the batches of windows that are read together: a window's neighbours change its last digits
   bool keeps_items = false;
 };
 
@@ -29,6 +29,12 @@ struct PerplexityItem {
   Index tokens = 0;
   double nll_nats = 0;
   std::optional<Index> bytes;
+
+  void add(const PerplexityItem& more) {
+    tokens += more.tokens;
+    nll_nats += more.nll_nats;
+    if (more.bytes) bytes = bytes.value_or(0) + *more.bytes;
+  }
 };
 
 // Scores of the ids that had from - 1 < p <= to ids of their window before them.
@@ -47,8 +53,8 @@ struct PerplexityResult {
   std::vector<PerplexityItem> items;  // where they are kept, window by window
 };
 
-// Throws Error for data that holds no window, and for windows that do not fit in memory_bytes (before anything is
-// read). `progress` gets the number of scored ids.
+// Nothing is scored where the share has no window. Throws Error for data that holds none, and for windows that do not
+// fit in memory_bytes (before anything is read). `progress` gets the number of scored ids.
 PerplexityResult evaluate_perplexity(const LoadedModel& loaded, TokenSource& source, const PerplexityOptions& options,
                                      double memory_bytes, const std::function<void(Index)>& progress = {});
 
@@ -60,7 +66,7 @@ struct PerplexityRun {
   std::optional<double> seconds;  // none with --no-times
 };
 
-// A row for each bin, then one for all.
+// A row for each bin, then one for all; none where nothing was scored.
 std::vector<io::Column> perplexity_columns(bool with_times);
 void write_perplexity(io::TableWriter& table, const PerplexityResult& result, const PerplexityRun& run);
 

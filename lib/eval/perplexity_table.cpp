@@ -53,6 +53,7 @@ std::vector<io::Column> perplexity_columns(bool with_times) {
 }
 
 void write_perplexity(io::TableWriter& table, const PerplexityResult& result, const PerplexityRun& run) {
+  if (result.all.nll_nats.count() == 0) return;
   for (std::size_t i = 0; i < result.bins.size(); ++i) {
     table.row(perplexity_row(std::to_string(i + 1), result.bins[i], run));
   }

@@ -169,6 +169,7 @@ void write_rolling(io::TableWriter& table, const std::vector<ItemRow>& items, bo
       are_timed = are_timed && !row->is_missing("seconds");
       if (are_timed) seconds += row->real("seconds");
     }
+    if (tokens == 0) continue;  // a share of empty documents
     const ItemRow& first = *group.rows.front();
     std::vector<io::Cell> row = {std::ssize(group.rows), tokens, words, bytes, windows};
     // The error of f(x) is that of x times |f'(x)|.

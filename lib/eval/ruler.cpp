@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "eval/generate.h"
-#include "eval/prefix_reader.h"
 #include "eval/python_text.h"
 #include "eval/ruler_metric.h"
+#include "eval/shared_chunks.h"
 #include "io/stream.h"
 
 namespace bam::eval {
@@ -19,18 +19,20 @@ namespace {
 
 constexpr Index kMostDataBytes = Index{8} << 30;
 
-std::vector<text::Token> ids_of(const text::Tokenizer& tokenizer, const std::string& text, BosUse bos) {
+std::vector<text::Token> checked_ids(const text::Tokenizer& tokenizer, const std::string& text, BosUse bos,
+                                     const std::string& subject) {
   std::vector<text::Token> ids;
   if (uses_bos(bos)) ids.push_back(tokenizer.bos_id());
   const std::vector<text::Token> rest = tokenizer.encode(text);
   ids.insert(ids.end(), rest.begin(), rest.end());
+  if (ids.empty()) throw Error(subject + ": a prompt without text");
   return ids;
 }
 
 class Asker {
  public:
   Asker(const LoadedModel& loaded, const RulerTask& task, Index capacity, const RulerOptions& options)
-      : loaded_(loaded), task_(task), prefix_(*loaded.model, capacity, options.chunk, options.share_prefix) {}
+      : loaded_(loaded), task_(task), chunks_(*loaded.model, capacity, options.chunk, options.share_prefix) {}
 
   RulerItem ask(const RulerPrompt& prompt, const std::vector<text::Token>& ids) {
     const double start_s = now_s();
@@ -40,10 +42,10 @@ class Asker {
                    .prediction = {},
                    .outputs = prompt.outputs};
     // The last token is read again even where it is shared: its logits are not kept.
-    const Index kept = prefix_.begin(ids, std::ssize(ids) - 1);
-    Reader& reader = prefix_.reader();
-    item.read = std::ssize(ids) - kept;
-    std::vector<double> logits = reader.next_logits(std::span(ids).subspan(static_cast<std::size_t>(kept)));
+    chunks_.begin(ids, std::ssize(ids) - 1);
+    Reader& reader = chunks_.reader();
+    item.read = std::ssize(ids);
+    std::vector<double> logits = reader.next_logits(std::span(ids).subspan(static_cast<std::size_t>(reader.length())));
     std::vector<text::Token> written;
     const text::Tokenizer& tokenizer = *loaded_.tokenizer;
     Sampler sampler({});
@@ -56,7 +58,7 @@ class Asker {
       if (std::ssize(written) < task_.answer_tokens && item.score < 1) logits = reader.next_logits(std::span(&id, 1));
     }
     item.written = std::ssize(written);
-    item.skipped = reader.take_counts();
+    item.skipped = chunks_.take_counts();
     item.seconds = now_s() - start_s;
     return item;
   }
@@ -64,7 +66,7 @@ class Asker {
  private:
   const LoadedModel& loaded_;
   const RulerTask& task_;
-  PrefixReader prefix_;
+  SharedChunks chunks_;
 };
 
 }  // namespace
@@ -80,14 +82,22 @@ RulerPrompt prompt_of(const RulerSample& sample, Index number, const RulerTask& 
   return prompt;
 }
 
+void check_prompts(const LoadedModel& loaded, const RulerTask& task, const std::vector<RulerPrompt>& prompts,
+                   const RulerOptions& options, const std::string& subject) {
+  Index longest = 0;
+  for (const RulerPrompt& prompt : prompts) {
+    longest = std::max(longest, std::ssize(checked_ids(*loaded.tokenizer, prompt.text, options.bos, subject)));
+  }
+  require_memory(*loaded.model, 1, longest + task.answer_tokens, options.chunk, options.memory_bytes, subject);
+}
+
 void ask_ruler(const LoadedModel& loaded, const RulerTask& task, const std::vector<RulerPrompt>& prompts,
                const RulerOptions& options, const std::string& subject,
                const std::function<void(const RulerItem&)>& done) {
   std::vector<std::vector<text::Token>> ids;
   Index capacity = 1;
   for (const RulerPrompt& prompt : prompts) {
-    ids.push_back(ids_of(*loaded.tokenizer, prompt.text, options.bos));
-    if (ids.back().empty()) throw Error(subject + ": a prompt without text");
+    ids.push_back(checked_ids(*loaded.tokenizer, prompt.text, options.bos, subject));
     capacity = std::max(capacity, std::ssize(ids.back()) + task.answer_tokens);
   }
   require_memory(*loaded.model, 1, capacity, options.chunk, options.memory_bytes, subject);

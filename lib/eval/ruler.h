@@ -23,7 +23,7 @@ struct RulerPrompt {
 struct RulerOptions {
   BosUse bos = BosUse::automatic;
   Index chunk = kDefaultChunk;
-  bool share_prefix = true;  // prompts are read in an order in which each shares much with the one before
+  bool share_prefix = true;  // chunks that a prompt has in common with the one before are read once
   double memory_bytes = 0;
 };
 
@@ -33,7 +33,7 @@ struct RulerItem {
   std::optional<double> depth;
   double score = 0;   // 0 to 1
   Index written = 0;  // tokens of the prediction
-  Index read = 0;     // tokens of the prompt that were not shared
+  Index read = 0;     // tokens of the prompt, shared or not
   std::string prediction;
   std::vector<std::string> outputs;
   SkipCounts skipped = {};
@@ -42,9 +42,13 @@ struct RulerItem {
 
 RulerPrompt prompt_of(const RulerSample& sample, Index number, const RulerTask& task);
 
+// Throws Error "SUBJECT: ..." where one of the prompts has no token, or does not fit into memory.
+void check_prompts(const LoadedModel& loaded, const RulerTask& task, const std::vector<RulerPrompt>& prompts,
+                   const RulerOptions& options, const std::string& subject);
+
 // Writes the most likely token up to task.answer_tokens times, to EOS or BOS, or until all there is to find is found:
 // what comes behind cannot change the score. `done` gets each item as it is answered, in the order of reading.
-// Throws Error "SUBJECT: ..." where the prompts do not fit into memory.
+// Throws as check_prompts does.
 void ask_ruler(const LoadedModel& loaded, const RulerTask& task, const std::vector<RulerPrompt>& prompts,
                const RulerOptions& options, const std::string& subject,
                const std::function<void(const RulerItem&)>& done);

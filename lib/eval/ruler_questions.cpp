@@ -19,11 +19,14 @@ class QuestionsGenerator : public SizedGenerator {
   }
 
   RulerSample next() override {
-    if (made_ >= std::ssize(data_.questions)) {
-      throw Error("--samples: " + data_.file + " has " + std::to_string(data_.questions.size()) +
-                  " questions, expected no more samples than that");
-    }
+    require_samples(made_ + 1);
     return SizedGenerator::next();
+  }
+
+  void require_samples(Index samples) const override {
+    if (samples <= std::ssize(data_.questions)) return;
+    throw Error("--samples: " + data_.file + " has " + std::to_string(data_.questions.size()) +
+                " questions, expected no more samples than that");
   }
 
  protected:

@@ -81,6 +81,9 @@ class RulerGenerator {
   // Throws Error where RULER's generator would try for ever or end with a Python error: says why.
   virtual RulerSample next() = 0;
 
+  // Throws Error "--samples: ..." where there is not enough for so many samples in all.
+  virtual void require_samples(Index) const {}
+
  protected:
   RulerGenerator() = default;
 };

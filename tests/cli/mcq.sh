@@ -53,7 +53,17 @@ quiet --task mmlu --per-item model.h5 windows/high_algebra_test.csv | cmp -s - p
 # Shares and their table.
 for i in 1 2; do quiet --task arc_easy --task $i/2 --per-item --no-header model.h5 arc.jsonl >$i.tsv || fail "share $i"; done
 [ "$(cat 1.tsv 2.tsv | cut -f4 | sort | paste -sd' ')" = "q1 q2 q3 q4 q5" ] || fail "shares are $(cut -f4 1.tsv 2.tsv)"
-quiet --merge 2.tsv 1.tsv | cut -f1-15,17- | cmp -s - <(cut -f1-15,17- whole) || fail "--merge differs"
+quiet --merge 2.tsv 1.tsv | cmp -s - whole || fail "--merge differs"
+for i in $(seq 100); do sed "s/q/q$i-/;s/odd/$((i * i * i * 7919 % 1000003)) or $i/" arc.jsonl; done | head -80 >many.jsonl
+quiet --task arc_easy --threads 1 model.h5 many.jsonl >many
+for i in 1 2 3 4; do
+  quiet --task arc_easy --threads 1 --task $i/4 --per-item --no-header model.h5 many.jsonl >$i.many || fail "share $i"
+done
+[ "$(wc -l <1.many) $(wc -l <3.many) $(wc -l <4.many)" = '32 16 0' ] || fail "shares of many: $(wc -l [1-4].many)"
+cat [1-4].many | cmp -s - <(quiet --task arc_easy --threads 1 --per-item --no-header model.h5 many.jsonl) || fail "items of shares differ"
+quiet --merge [1-4].many | cmp -s - many || fail "--merge of many differs"
+expect 0 quiet --task arc_easy --task 9/9 model.h5 arc.jsonl
+[ "$(wc -l <out)" = 1 ] || fail "an empty share: $(cat out)"
 expect 1 quiet --merge 1.tsv 2.tsv 1.tsv
 one_line_error '^bam-mcq: task arc_easy, shots 0: item 0 is there twice'
 
@@ -81,7 +91,6 @@ fails 1 'arc.jsonl:1: item 0: no "goal"' --task piqa model.h5 arc.jsonl
 fails 1 'high_algebra_test.csv: not JSON lines' --task arc_easy model.h5 high_algebra_test.csv
 fails 1 '--shots: 5 examples are asked for and 5 are there' --task arc_easy --shots 5 model.h5 arc.jsonl
 fails 1 'item 0: the prompt: [0-9]+ tokens take .* of memory, and 1.00 KiB may be used' --task arc_easy --max-memory 1Ki model.h5 arc.jsonl
-fails 1 '--task: no item is in this share' --task arc_easy --task 9/9 model.h5 arc.jsonl
 fails 2 '--task: missing, expected arc_easy' model.h5 arc.jsonl
 fails 2 "--task: 'arc' is not" --task arc model.h5 arc.jsonl
 fails 2 '--task: given twice' --task arc_easy --task piqa model.h5 arc.jsonl

@@ -1,5 +1,6 @@
 // boxes: eval model text io kernels base
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "base/rng.h"
@@ -50,10 +51,13 @@ void check_equal(const PerplexityResult& a, const PerplexityResult& b, double re
   }
 }
 
-std::vector<PasskeyItem> answers(const TinyModel& tiny, const PasskeyTask& task, const PasskeyOptions& options) {
+std::vector<PasskeyItem> answers(const TinyModel& tiny, const PasskeyTask& task, const PasskeyOptions& options,
+                                 std::vector<Index> samples = {}) {
   const PasskeyPrompts prompts(*tiny.loaded.tokenizer, task);
-  std::vector<Index> samples(static_cast<std::size_t>(task.samples));
-  std::iota(samples.begin(), samples.end(), Index{0});
+  if (samples.empty()) {
+    samples.resize(static_cast<std::size_t>(task.samples));
+    std::iota(samples.begin(), samples.end(), Index{0});
+  }
   return run_passkey(*tiny.loaded.model, prompts, 900, samples, options);
 }
 
@@ -65,6 +69,15 @@ void check_equal(const std::vector<PasskeyItem>& a, const std::vector<PasskeyIte
     CHECK(a[i].needle_token == b[i].needle_token);
     CHECK(a[i].found == b[i].found);
     CHECK(a[i].nll_nats == Approx(b[i].nll_nats).epsilon(2e-5));
+  }
+}
+
+void check_same(const std::vector<PasskeyItem>& a, const std::vector<PasskeyItem>& b) {
+  check_equal(a, b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    CHECK(a[i].nll_nats == b[i].nll_nats);
+    CHECK(a[i].read_tokens == b[i].read_tokens);
+    CHECK(a[i].skipped.share() == b[i].skipped.share());
   }
 }
 
@@ -97,6 +110,25 @@ TEST_CASE("evaluation: perplexity equals that of ref, and bfloat16 is near") {
   }
 }
 
+TEST_CASE("evaluation: a share's windows have the bits that they have in the whole") {
+  ScratchFolder folder;
+  const std::string path = write_lines(folder);
+  const TinyModel tiny = random_model();
+  for (const WindowRule rule : {WindowRule{20, 0}, WindowRule{20, 7}}) {
+    PerplexityOptions options{.rule = rule, .bin = 9, .chunk = 100, .keeps_items = true};
+    const std::vector<PerplexityItem> whole = evaluate(tiny, path, options).items;
+    std::map<std::pair<Index, Index>, double> in_shares;
+    for (Index number = 1; number <= 3; ++number) {
+      options.share = {number, 3};
+      for (const PerplexityItem& item : evaluate(tiny, path, options).items) {
+        in_shares[{item.window, item.bin}] = item.nll_nats;
+      }
+    }
+    REQUIRE(in_shares.size() == whole.size());
+    for (const PerplexityItem& item : whole) CHECK(in_shares[{item.window, item.bin}] == item.nll_nats);
+  }
+}
+
 TEST_CASE("evaluation: a second run gives the same bits, other threads the same but for rounding") {
   ScratchFolder folder;
   const std::string path = write_lines(folder);
@@ -126,21 +158,16 @@ TEST_CASE("evaluation: a document is scored alike wherever it stands") {
   }
 }
 
-TEST_CASE("evaluation: passkey with a shared prefix equals separate runs") {
+TEST_CASE("evaluation: passkey with a shared prefix equals separate runs to the bit, and so does a share") {
   for (const PositionalEncoding pe : kEncodings) {
     const TinyModel tiny = random_model(tiny_config(pe));
     for (const NeedleDepths depths :
          {NeedleDepths::equidistant, NeedleDepths::random, NeedleDepths::beginning, NeedleDepths::end}) {
       const PasskeyTask task{.digits = 3, .samples = 5, .depths = depths, .seed = 9};
       INFO(name_in(positional_encoding_names(), pe) << ", " << name_in(needle_depth_names(), depths));
-      const std::vector<PasskeyItem> separate = answers(tiny, task, {.chunk = 256, .share_prefix = false});
-      const std::vector<PasskeyItem> shared = answers(tiny, task, {.chunk = 256, .share_prefix = true});
-      check_equal(shared, separate);
-      const auto read = [](const std::vector<PasskeyItem>& items) {
-        return std::accumulate(items.begin(), items.end(), Index{0},
-                               [](Index sum, const PasskeyItem& item) { return sum + item.read_tokens; });
-      };
-      CHECK(read(shared) < read(separate));
+      const std::vector<PasskeyItem> separate = answers(tiny, task, {.chunk = 50, .share_prefix = false});
+      check_same(answers(tiny, task, {.chunk = 50, .share_prefix = true}), separate);
+      check_same(answers(tiny, task, {.chunk = 50, .share_prefix = true}, {2, 4}), {separate[2], separate[4]});
     }
   }
 }
