@@ -19,6 +19,24 @@ Index ceil_div(Index a, Index b) {
   return a / b + (a % b != 0);
 }
 
+// What validate() would say of a file, said of the options.
+void refuse_sizes(const ModelConfig& config) {
+  const auto number = [](Index size) { return std::to_string(size); };
+  if (config.dim % config.heads != 0) {
+    throw UsageError("--dim, --heads: " + number(config.dim) + " channels do not divide into " + number(config.heads) +
+                     " heads, expected a multiple of the heads");
+  }
+  if (config.heads % config.kv_heads != 0) {
+    throw UsageError("--heads, --kv-heads: " + number(config.heads) + " heads do not divide into " +
+                     number(config.kv_heads) + " groups, expected a multiple of the heads of keys and values");
+  }
+  if (config.pe == PositionalEncoding::rope && config.head_dim() % 2 != 0) {
+    throw UsageError("--pe, --dim, --heads: rope rotates pairs of channels, and " + number(config.dim) +
+                     " channels in " + number(config.heads) + " heads are " + number(config.head_dim()) +
+                     " in each, expected an even number");
+  }
+}
+
 ModelConfig configure(const Request& request, const Recipe& recipe, Index vocab, const ModelConfig* stored) {
   ModelConfig config;
   if (stored != nullptr) {
@@ -35,6 +53,7 @@ ModelConfig configure(const Request& request, const Recipe& recipe, Index vocab,
     config.pe = request.pe;
     config.ssmax = request.ssmax.value_or(request.pe == PositionalEncoding::bam ? Ssmax::full : Ssmax::off);
     config.prior_scope = request.prior_scope.value_or(recipe.prior_scope);
+    refuse_sizes(config);
   }
   config.train_shape = request.train_prior.shape;
   config.train_scale = request.train_prior.scale;

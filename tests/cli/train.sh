@@ -82,7 +82,12 @@ refused 1 'cut.h5: ' --init-from cut.h5 a.tok.zst
 refused 1 'cut.h5: ' --resume cut.h5 a.tok.zst
 refused 1 'missing.tsv: ' --prior-init missing.tsv a.tok.zst
 refused 1 'missing/log: ' --log missing/log a.tok.zst
-refused 1 'model: dim 30 is not a multiple of heads 8' --dim 30 a.tok.zst
+refused 2 '--dim, --heads: 30 channels do not divide into 8 heads' --dim 30 a.tok.zst
+refused 2 '--dim, --heads: 128 channels do not divide into 3 heads' --heads 3 a.tok.zst
+refused 2 '--heads, --kv-heads: 8 heads do not divide into 3 groups' --kv-heads 3 a.tok.zst
+refused 2 '--pe, --dim, --heads: rope .* 3 in each, expected an even number' --pe rope --dim 24 a.tok.zst
+expect 2 bam-train -q --dry-run --heads 3
+one_line_error '^bam-train: --dim, --heads: '
 refused 2 "--lr: 'abc' is not a real number" --lr abc a.tok.zst
 refused 2 "--lr: '0' is out of range" --lr 0 a.tok.zst
 refused 2 "--lr: 'nan' is not a real number" --lr nan a.tok.zst
