@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include "base/log.h"
 #include "cli/job.h"
@@ -82,6 +83,14 @@ int guarded(Job& job, const std::function<int()>& work) {
     job.fail("out of memory", ExitStatus::failed);
   } catch (const std::filesystem::filesystem_error& error) {
     job.fail(error.path1().string() + ": " + error.code().message(), ExitStatus::failed);
+  } catch (const std::system_error& error) {
+    // Nothing else that throws this kind of error asks for what can run out.
+    const bool is_thread = error.code() == std::errc::resource_unavailable_try_again;
+    job.fail(is_thread
+                 ? "cannot start a thread: expected room for more threads and processes (ulimit -u, the limits of a "
+                   "job or container), or fewer --threads"
+                 : std::string("internal error: ") + error.what(),
+             ExitStatus::failed);
   } catch (const std::exception& error) {
     job.fail(std::string("internal error: ") + error.what(), ExitStatus::failed);
   }

@@ -29,6 +29,13 @@ for call in stat access realpath open fcntl ftruncate pwrite fstat pread fchmod 
   grep -q "^$call" calls || fail "no $call is counted"
 done
 
+for tool in "bam-train ${small[*]} --steps 1 a.tok.zst" 'bam-tokenize -q --input lines text.txt'; do
+  # shellcheck disable=SC2086
+  expect 1 env LD_PRELOAD="$faults" GOMP_SPINCOUNT=2000 FAULT_THREADS=1 $tool -o none
+  one_line_error "^${tool%% *}: cannot start a thread: expected room for more threads and processes \(ulimit -u"
+  [ ! -e none ] || fail "none exists"
+done
+
 # The layer sees calls of the C library. None of those that the kernel sees on the new file escapes it.
 if strace -qq -o trace true 2>/dev/null; then
   begin

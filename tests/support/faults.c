@@ -6,6 +6,7 @@
 //                    by SIGKILL instead of making it
 //   FAULT_FILE=TEXT  files to be written are those with it in their path
 //   FAULT_LOG=FILE   a line with the name of each is appended
+//   FAULT_THREADS=1  no thread can be started, as at the limit of processes
 //   FAULT_LOCKS=1    every file lock fails with ENOLCK, as on file systems without a lock service
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -113,6 +114,11 @@ int fcntl(int fd, int command, ...) {
   const int result = REAL(fcntl)(fd, command, argument);
   if (duplicates) mark(result, marked(fd));
   return result;
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument) {
+  if (getenv("FAULT_THREADS") != NULL) return EAGAIN;
+  return REAL(pthread_create)(thread, attributes, run, argument);
 }
 
 int flock(int fd, int operation) {
