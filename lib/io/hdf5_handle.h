@@ -31,7 +31,7 @@ class Hid {
   Closer closer_;
 };
 
-// Turns off the library's own printing of errors.
+// Before anything else of the library: it prints no errors of its own, and does nothing at the end of the process.
 void silence_hdf5();
 
 // Throws Error "WHERE: WHAT: reason of the library's error stack". Call it before any other HDF5 function.
