@@ -10,6 +10,7 @@
 #include "eval/statistics.h"
 #include "eval/token_source.h"
 #include "io/peeked_source.h"
+#include "io/pipe.h"
 
 namespace bam::eval {
 namespace {
@@ -58,6 +59,14 @@ class RollingReader {
   Reader reader_;
 };
 
+std::unique_ptr<io::ByteSource> open_text(const std::string& path) {
+  auto source = std::make_unique<io::PeekedSource>(io::open_source(path), io::kBeginningBytes);
+  if (io::looks_like_shard(source->peeked())) {
+    throw Error(source->name() + ": token shards, expected text: --rolling counts its words and bytes");
+  }
+  return source;
+}
+
 const std::vector<std::string>& run_columns() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = {"context", "bos"};
@@ -90,15 +99,14 @@ std::vector<TokenWindow> rolling_windows(Index tokens, Index context) {
 SkipCounts evaluate_rolling(const LoadedModel& loaded, const std::vector<std::string>& paths,
                             const RollingOptions& options, const std::function<void(const RollingDocument&)>& done) {
   require_memory(*loaded.model, 1, options.context, options.chunk, options.memory_bytes, "--context");
+  for (const std::string& path : paths) {
+    if (!io::is_pipe(path)) open_text(path);  // one that is refused is so before another is scored
+  }
   RollingReader reader(loaded, options);
   LostBytes lost_bytes;
   Index number = 0;
   for (const std::string& path : paths) {
-    auto source = std::make_unique<io::PeekedSource>(io::open_source(path), io::kBeginningBytes);
-    if (io::looks_like_shard(source->peeked())) {
-      throw Error(source->name() + ": token shards, expected text: --rolling counts its words and bytes");
-    }
-    text::DocumentReader documents(io::decompress(std::move(source)), options.input);
+    text::DocumentReader documents(io::decompress(open_text(path)), options.input);
     text::TextExtractor extractor(documents.format(), options.input.field);
     for (text::Record record; documents.next(record); ++number) {
       std::string_view text;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "io/checkpoint.h"
 #include "io/peeked_source.h"
+#include "io/pipe.h"
 #include "text/utf8.h"
 
 namespace bam::eval {
@@ -34,6 +35,16 @@ struct TokenSource::State {
     documents.emplace(io::decompress(std::move(source)), input.text,
                       [&tokenizer](std::string_view part) { return tokenizer.last_cut(part); });
     extractor.emplace(documents->format(), input.text.field);
+  }
+
+  // A file that cannot be read, or is none of ours, is refused before another is scored; a pipe opens only once.
+  void look_ahead() {
+    for (const std::string& path : input.paths) {
+      if (io::is_pipe(path)) continue;
+      open(path);
+      shard.reset();
+      documents.reset();
+    }
   }
 
   // The next ids into `pending`; false at the end of all files.
@@ -106,7 +117,9 @@ void LostBytes::look(const std::string& name, const text::Tokenizer& tokenizer, 
 }
 
 TokenSource::TokenSource(const LoadedModel& loaded, TokenInput input)
-    : state_(std::make_unique<State>(loaded, std::move(input))) {}
+    : state_(std::make_unique<State>(loaded, std::move(input))) {
+  state_->look_ahead();
+}
 
 TokenSource::~TokenSource() = default;
 

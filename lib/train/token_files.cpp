@@ -1,9 +1,9 @@
 #include "train/token_files.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/error.h"
+#include "io/pipe.h"
 #include "io/sha256.h"
 #include "io/stream.h"
 
@@ -31,11 +31,7 @@ std::string digest_of(const std::vector<io::ShardTotals>& members) {
 }  // namespace
 
 bool is_pipe(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (path == "-") return true;
-  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-         !std::filesystem::is_directory(status);
+  return io::is_pipe(path);
 }
 
 void require_same_header(const std::string& path, const io::ShardHeader& header, const std::string& first_path,

@@ -94,6 +94,8 @@ printf '{"text":"a"}\n{"text":1}\n' >bad.jsonl
 fails 1 'train.tok.zst: token shards, expected text' model.h5 train.tok.zst
 fails 1 'empty: ' model.h5 empty
 fails 1 'bad.jsonl:2: ' model.h5 bad.jsonl
+fails 1 'none.txt: cannot open' model.h5 bad.jsonl none.txt
+fails 1 'train.tok.zst: token shards, expected text' model.h5 bad.jsonl train.tok.zst
 fails 1 '--context: 1000000000 tokens take .* of memory' --context 1G model.h5 held.txt
 fails 2 '--bos: with --rolling' --bos no model.h5 held.txt
 finish

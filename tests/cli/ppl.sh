@@ -125,6 +125,8 @@ fails '--context: 1000000000 tokens take .* of memory' --context 1G model.h5 hel
 fails '--context: 64 tokens take .* of memory, and 1.00 KiB may be used' --max-memory 1Ki model.h5 held.tok.zst
 printf '{"text":"a"}\n{"text":1}\n' >bad.jsonl
 fails 'bad.jsonl:2: ' --stride 4 model.h5 bad.jsonl
+fails 'none.txt: cannot open' --stride 4 model.h5 bad.jsonl none.txt
+fails 'other.tok.zst: does not fit the model' --stride 4 model.h5 bad.jsonl other.tok.zst
 
 # Output that cannot be written, readers that go away.
 expect 1 bash -c 'bam-ppl -q model.h5 held.tok.zst >/dev/full'
