@@ -16,7 +16,11 @@ struct Use {
 };
 
 void add_uses(const Option& option, const std::string& name, std::vector<Use>& uses) {
-  for (const std::string& text : option.texts) uses.push_back({name, text, option.path_use});
+  // A file may stand behind the standard input, too.
+  const bool reads = option.path_use == PathUse::input;
+  for (const std::string& text : option.texts) {
+    uses.push_back({name, reads && text == "-" ? "/dev/stdin" : text, option.path_use});
+  }
   const bool is_default = option.texts.empty() && option.path_use == PathUse::output;
   if (is_default && option.current() == "-") uses.push_back({name, "-", option.path_use});
 }

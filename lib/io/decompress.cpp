@@ -3,7 +3,10 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -140,6 +143,23 @@ bool is_gzip(std::string_view head) {
   return head.size() >= 3 && head.substr(0, 3) == "\x1F\x8B\x08";
 }
 
+using namespace std::string_view_literals;
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherPrograms = {{{"\xFD"
+                                                                                           "7zXZ\0"sv,
+                                                                                           "xz"},
+                                                                                          {"BZh91AY&"sv, "bzip2"}}};
+
+// What is called so and does not begin so is damaged, and no text.
+void require_as_named(const std::string& path, std::string_view head) {
+  const auto expect = [&](std::string_view suffix, bool is_so) {
+    if (path.ends_with(suffix) && !is_so) {
+      throw Error(path + ": does not begin as a file whose name ends with " + std::string(suffix));
+    }
+  };
+  expect(".zst", is_zstd(head));
+  expect(".gz", is_gzip(head));
+}
+
 std::string take_head(ByteSource& source) {
   std::string head(kHeadBytes, '\0');
   head.resize(static_cast<std::size_t>(source.read_full(head)));
@@ -147,6 +167,11 @@ std::string take_head(ByteSource& source) {
 }
 
 std::unique_ptr<ByteSource> decompress_after(const std::string& head, std::unique_ptr<ByteSource> source) {
+  for (const auto& [magic, program] : kOtherPrograms) {
+    if (head.starts_with(magic)) {
+      throw Error(source->name() + ": compressed by " + std::string(program) + ", expected text, zstd or gzip");
+    }
+  }
   auto whole = std::make_unique<PrefixedSource>(head, std::move(source));
   if (is_zstd(head)) return std::make_unique<ZstdSource>(std::move(whole));
   if (is_gzip(head)) return std::make_unique<GzipSource>(std::move(whole));
@@ -165,6 +190,7 @@ std::unique_ptr<ByteSource> open_decompressed(const std::string& path) {
   const std::string head = take_head(*source);
   if (head.empty()) throw Error(source->name() + ": empty, expected text");
   if (looks_like_shard(head)) throw Error(source->name() + ": a token shard, expected text");
+  require_as_named(path, head);
   return decompress_after(head, std::move(source));
 }
 

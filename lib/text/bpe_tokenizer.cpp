@@ -59,7 +59,7 @@ class BpeTokenizer : public Tokenizer {
     Facts facts;
     facts.kind = parts.kind;
     facts.name = parts.name;
-    facts.bos_id = choose_bos(bos, parts.bos, parts.special, entries, subject);
+    facts.bos_id = choose_bos(bos, {parts.bos, parts.eos}, parts.special, entries, subject);
     facts.vocab_size = std::max<Index>(entries, Index{facts.bos_id} + 1);
     facts.eos_id = parts.eos;
     facts.fidelity = parts.fidelity;

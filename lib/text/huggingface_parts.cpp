@@ -51,6 +51,8 @@ void read_split(const Reader& reader, Object object, TextRules& rules) {
     expression = literally(reader.text(kinds, "String", "the pattern of a Split"));
   }
   if (expression.empty()) reader.unsupported("a Split with an empty pattern");
+  // There it sees U+2581 where texts are split before blanks are replaced here.
+  if (rules.metaspace) reader.unsupported("a Split behind Metaspace");
   add_regex(reader, expression, behaviour_of(reader, reader.text(object, "behavior", "a Split")),
             reader.flag(object, "invert", false), rules);
 }

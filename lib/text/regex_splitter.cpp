@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "base/error.h"
@@ -40,6 +41,13 @@ class Translation {
     throw Error(subject_ + ": split pattern with " + what + ", which is not supported");
   }
 
+  // Oniguruma takes such a part as one that may be missing, the others as one that is repeated so often.
+  bool is_exact_count_then_question_mark() const {
+    std::size_t end = at_ + 1;
+    while (end < pattern_.size() && pattern_[end] >= '0' && pattern_[end] <= '9') ++end;
+    return end > at_ + 1 && std::string_view(pattern_).substr(end).starts_with("}?");
+  }
+
   bool follows(std::string_view sign) const { return std::string_view(pattern_).substr(at_).starts_with(sign); }
 
   void take(std::size_t bytes) {
@@ -61,6 +69,12 @@ class Translation {
       if (std::none_of(kGroups.begin(), kGroups.end(), [&](std::string_view group) { return follows(group); })) {
         refuse("a group of the kind '" + pattern_.substr(at_, 4) + "'");
       }
+      // Within an alternation Oniguruma takes the branches behind it for its own.
+      if (follows("(?i)") && at_ > 0) refuse("'(?i)' behind its beginning");
+    } else if (follows("{,")) {
+      refuse("'{,'");
+    } else if (sign == '{' && is_exact_count_then_question_mark()) {
+      refuse("'?' behind '{N}'");
     }
     // A ']' right behind the beginning of a class is one of its members.
     std::size_t bytes = 1;
@@ -126,6 +140,11 @@ class RegexSplitter : public Splitter {
     code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), PCRE2_UTF | PCRE2_UCP, &code,
                               &where, nullptr));
     if (!code_) throw Error(subject + ": split pattern that is not valid: " + message_of(code));
+    std::uint32_t matches_nothing = 0;
+    pcre2_pattern_info(code_.get(), PCRE2_INFO_MATCHEMPTY, &matches_nothing);
+    if (matches_nothing != 0) {
+      throw Error(subject + ": split pattern that matches between characters, which is not supported");
+    }
     pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE);  // without JIT it is slower, no more
   }
 

@@ -42,12 +42,13 @@ class LibraryTokenizer : public Tokenizer {
     }
     facts.kind = "sentencepiece";
     facts.name = std::move(name);
-    std::optional<Token> own;
-    if (library->bos_id() >= 0) own = library->bos_id();
+    OwnBorders own;
+    if (library->bos_id() >= 0) own.bos = library->bos_id();
+    if (library->eos_id() >= 0) own.eos = library->eos_id();
     const auto entries = std::ssize(model.pieces);
     facts.bos_id = choose_bos(choice.bos, own, special_tokens(model), entries, subject);
     facts.vocab_size = std::max<Index>(entries, Index{facts.bos_id} + 1);
-    if (library->eos_id() >= 0) facts.eos_id = library->eos_id();
+    facts.eos_id = own.eos;
     facts.fidelity = fidelity_of(model);
     return std::make_unique<LibraryTokenizer>(std::move(facts), std::move(library), entries);
   }

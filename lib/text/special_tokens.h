@@ -23,9 +23,14 @@ struct BosChoice {
   std::optional<Token> id;  // as a shard or checkpoint has it
 };
 
+struct OwnBorders {
+  std::optional<Token> bos, eos;
+};
+
 // The id that begins documents; `entries`, the number of ids of the model, for an added one. Throws UsageError for a
-// text, and Error "SUBJECT: ..." for an id, that is not special.
-Token choose_bos(const BosChoice& choice, std::optional<Token> own, const std::vector<SpecialToken>& special,
+// text, and Error "SUBJECT: ..." for an id, that is not special, or that ends documents too: nobody could tell then
+// where one begins.
+Token choose_bos(const BosChoice& choice, const OwnBorders& own, const std::vector<SpecialToken>& special,
                  Index entries, const std::string& subject);
 
 // With blanks for control characters.

@@ -222,6 +222,20 @@ echo before >kept.tok.zst
 expect 1 bam-tokenize --tokenizer bytes bad.jsonl -o kept.tok.zst
 [ "$(cat kept.tok.zst)" = before ] || fail "a failed run replaced the file"
 
+# What is compressed in another way, or damaged where that shows, is no text.
+for name in other.txt.zst other.txt.gz; do
+  printf '\100\200 not it' >$name
+  expect 1 bam-tokenize -q $name -o no.tok.zst
+  one_line_error "^bam-tokenize: $name: does not begin as a file whose name ends with \.(zst|gz)$"
+done
+printf '\3757zXZ\000\000\004' >packed
+expect 1 bam-tokenize -q packed -o no.tok.zst
+one_line_error '^bam-tokenize: packed: compressed by xz, expected text, zstd or gzip$'
+printf 'BZh91AY&SY\001' >packed
+expect 1 bam-tokenize -q -o no.tok.zst <packed
+one_line_error '^bam-tokenize: standard input: compressed by bzip2, expected text, zstd or gzip$'
+[ -e no.tok.zst ] && fail "a refused input left a shard"
+
 # Bad command lines.
 usage() {
   local expected=$1
@@ -235,6 +249,7 @@ usage "--input: 'xml' is not" --tokenizer bytes --input xml text.txt
 usage "--level: '99' is out of range" --tokenizer bytes --level 99 text.txt
 usage "--shard-tokens: '-1' is out of range" --tokenizer bytes --shard-tokens -1 -o folder/ text.txt
 usage '--bos-token: <x> is not a special token of .*\(<s>, </s>\)' --tokenizer "$model" --bos-token '<x>' text.txt
+usage '--bos-token: </s> begins documents and ends them too, expected another special token for --bos-token \(<s>, </s>\)' --tokenizer "$model" --bos-token '</s>' text.txt
 usage '--bos-token: the bytes tokenizer has no special tokens' --tokenizer bytes --bos-token '<s>' text.txt
 usage '--hold-out-to: standard output is also written \(--output\)' --hold-out 0.5 --hold-out-to - text.txt
 usage '--decode, --info, --validate, --leaks, --learn: expected one' --decode --info a.tok.zst

@@ -249,6 +249,10 @@ TEST_CASE("formats: what is not supported is named") {
       {"\"decoder\":{\"type\":\"WordPiece\"}", "the decoder \"WordPiece\""},
       {"\"post_processor\":{\"type\":\"Other\"}", "the post-processor \"Other\""},
       {"\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\w\"},\"behavior\":\"Isolated\"}", "'\\w'"},
+      {"\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Metaspace\",\"replacement\":\"\u2581\"}"
+       ","
+       "{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"},\"behavior\":\"Isolated\"}]}",
+       "a Split behind Metaspace"},
       {"\"pre_tokenizer\":null", "neither ByteLevel nor byte_fallback nor an unk_token"},
   };
   for (const auto& [part, expected] : parts) {

@@ -144,8 +144,8 @@ TEST_CASE("splitter: what becomes of matches and of the text between") {
 }
 
 TEST_CASE("splitter: patterns that other engines understand otherwise are refused by name") {
-  for (const std::string pattern :
-       {"\\w+", "a.b", "^a", "a$", "[a&&b]", "[a[b]]", "\\h", "\\p{Old_Thing}", "(?x)a", "a\\"}) {
+  for (const std::string pattern : {"\\w+", "a.b", "^a", "a$", "[a&&b]", "[a[b]]", "\\h", "\\p{Old_Thing}", "(?x)a",
+                                    "a\\", "a{,3}", "a{2}?", "a(?i)b|c"}) {
     const std::string problem =
         error_of([&] { make_regex_splitter(pattern, SplitBehaviour::isolated, false, "t.json"); });
     INFO(pattern << ": " << problem);
@@ -154,6 +154,13 @@ TEST_CASE("splitter: patterns that other engines understand otherwise are refuse
   }
   CHECK(contains(error_of([] { make_regex_splitter("(a", SplitBehaviour::isolated, false, "t.json"); }),
                  "t.json: split pattern that is not valid: "));
+  for (const std::string pattern : {"a*", "a|", "(?=a)", "a??", "(?<=b)"}) {
+    CHECK(error_of([&] { make_regex_splitter(pattern, SplitBehaviour::isolated, false, "t.json"); }) ==
+          "t.json: split pattern that matches between characters, which is not supported");
+  }
+  for (const std::string pattern : {"(?i)a|B", "a{2,3}?", "a{2}", "a{0,2}b"}) {
+    CHECK(make_regex_splitter(pattern, SplitBehaviour::isolated, false, "t.json") != nullptr);
+  }
   // U+180E is no blank, scripts have no extensions, \u is a character.
   CHECK(split_by("\\s", SplitBehaviour::isolated, false, "a\xE1\xA0\x8E") == Words{"a\xE1\xA0\x8E"});
   CHECK(split_by("\\p{Han}", SplitBehaviour::isolated, false, "\xE3\x80\x81\xE4\xB8\xAD") ==
