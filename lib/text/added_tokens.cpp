@@ -85,7 +85,6 @@ std::vector<AddedTokens::Section> AddedTokens::split(std::string_view text) cons
     if (begin > done) sections.push_back({done, begin, -1});
     sections.push_back({begin, end, token->id});
     done = end;
-    at = end;
   }
   if (done < text.size()) sections.push_back({done, text.size(), -1});
   return sections;

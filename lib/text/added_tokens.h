@@ -36,7 +36,8 @@ class AddedTokens {
     Token id = -1;  // -1 for text
   };
 
-  // Takes all of `text` apart. At each place the longest token counts; sections of text are not empty.
+  // Takes all of `text` apart. At each place the longest token counts; sections of text are not empty. A token that
+  // stands in the blanks that the one before takes is a section all the same, and text goes on behind it.
   std::vector<Section> split(std::string_view text) const;
 
   // The longest token at the front of `text`, or null.
