@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "eval/prior_table.h"
+#include "io/pipe.h"
 #include "prior_fit_deeds.h"
 
 namespace {
@@ -135,7 +136,7 @@ int run(const PriorFitOptions& o, cli::Context& context) {
   check_files(o);
   if (o.from && o.from_alibi) throw UsageError("--from, --from-alibi: expected one of them");
   const bool writes_checkpoint = o.deed == PriorDeed::tune || o.deed == PriorDeed::init;
-  const bool is_fifo = o.output.path != "-" && train::is_pipe(o.output.path);
+  const bool is_fifo = o.output.path != "-" && io::is_pipe(o.output.path);
   if (writes_checkpoint && !is_fifo) cli::require_not_terminal(io::OutputFile(o.output.path));
   switch (o.deed) {
     case PriorDeed::show:

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "cli/progress.h"
+#include "io/pipe.h"
 #include "kernels/registry.h"
 #include "train/estimate.h"
 #include "train_options.h"
@@ -14,7 +15,7 @@ using namespace bam;
 
 // What would go wrong at the end goes wrong now. A FIFO is opened only once.
 void check_output(const std::string& path, const train::Request& request) {
-  const bool is_stream = train::is_pipe(path);
+  const bool is_stream = io::is_pipe(path);
   if (path == "-" || !is_stream) cli::require_not_terminal(io::OutputFile(path));
   if (is_stream && !request.save_every.at_end_only()) throw UsageError("--save-every: needs a file, expected -o FILE");
   if (is_stream && request.keep > 0) throw UsageError("--keep: needs a file, expected -o FILE");

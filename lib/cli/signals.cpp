@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/numbers.h"
 
@@ -38,10 +38,6 @@ constexpr int kStatusSignals[] = {SIGUSR2};
 
 bool asks_for_status(int signal_number) {
   return std::find(std::begin(kStatusSignals), std::end(kStatusSignals), signal_number) != std::end(kStatusSignals);
-}
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 [[noreturn]] void end_by(int signal_number, const sigset_t& waited_for) {

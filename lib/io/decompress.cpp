@@ -167,6 +167,7 @@ std::string take_head(ByteSource& source) {
 }
 
 std::unique_ptr<ByteSource> decompress_after(const std::string& head, std::unique_ptr<ByteSource> source) {
+  require_as_named(source->name(), head);
   for (const auto& [magic, program] : kOtherPrograms) {
     if (head.starts_with(magic)) {
       throw Error(source->name() + ": compressed by " + std::string(program) + ", expected text, zstd or gzip");
@@ -190,7 +191,6 @@ std::unique_ptr<ByteSource> open_decompressed(const std::string& path) {
   const std::string head = take_head(*source);
   if (head.empty()) throw Error(source->name() + ": empty, expected text");
   if (looks_like_shard(head)) throw Error(source->name() + ": a token shard, expected text");
-  require_as_named(path, head);
   return decompress_after(head, std::move(source));
 }
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "io/pipe.h"
 #include "train/joined_devices.h"
 #include "train/read_ahead.h"
 #include "train/saver.h"
@@ -412,7 +413,7 @@ std::unique_ptr<WindowSource> open_windows(const Request& request, Index context
   const std::vector<std::string> paths = inputs(request);
   bool streams = request.order == Order::stream;
   for (const std::string& path : paths) {
-    if (!is_pipe(path)) continue;
+    if (!io::is_pipe(path)) continue;
     if (request.order == Order::global) {
       throw UsageError("--order: " + io::input_name(path) + " is read once, expected stream");
     }

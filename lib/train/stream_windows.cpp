@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "io/pipe.h"
 #include "io/stream.h"
 #include "train/windows.h"
 
@@ -25,7 +26,7 @@ class StreamWindows : public WindowSource {
     tokenizer_files_ = reader_->tokenizer_files();
     // A file that does not fit is better known now than when its turn comes.
     for (std::size_t i = 1; i < paths_.size(); ++i) {
-      if (!is_pipe(paths_[i])) check(paths_[i], io::ShardReader(paths_[i]));
+      if (!io::is_pipe(paths_[i])) check(paths_[i], io::ShardReader(paths_[i]));
     }
   }
 

@@ -30,10 +30,6 @@ std::string digest_of(const std::vector<io::ShardTotals>& members) {
 
 }  // namespace
 
-bool is_pipe(const std::string& path) {
-  return io::is_pipe(path);
-}
-
 void require_same_header(const std::string& path, const io::ShardHeader& header, const std::string& first_path,
                          const io::ShardHeader& first) {
   const std::string difference = io::header_difference(header, first);
@@ -50,7 +46,7 @@ TokenFiles::TokenFiles(const std::vector<std::string>& paths, Pipes pipes) : pat
     part.first = tokens_;
     io::ShardHeader header;
     std::vector<io::TokenizerFile> files;
-    if (pipes == Pipes::keep_in_memory && is_pipe(path)) {
+    if (pipes == Pipes::keep_in_memory && io::is_pipe(path)) {
       io::ShardReader reader(path);
       part.memory = read_whole(reader);
       part.count = std::ssize(part.memory);

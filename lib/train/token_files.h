@@ -12,9 +12,6 @@ namespace bam::train {
 
 using io::Token;
 
-// Is it something that is read once, from front to back: "-", a FIFO, <(...)? A file that is missing is not.
-bool is_pipe(const std::string& path);
-
 // Throws Error "PATH: ..." with the difference, when the shard at `path` may not be used together with the others.
 void require_same_header(const std::string& path, const io::ShardHeader& header, const std::string& first_path,
                          const io::ShardHeader& first);

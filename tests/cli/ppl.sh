@@ -111,6 +111,11 @@ command -v zstd >/dev/null && {
   expect 0 quiet model.h5 pzstd.txt.zst
   cmp -s out plain || fail "text as pzstd compresses it is another"
 }
+# Damage at the front of a file is not read as text.
+printf '\100\200 not it' >other.txt.zst
+expect 1 quiet model.h5 other.txt.zst
+one_line_error '^bam-ppl: other.txt.zst: does not begin as a file whose name ends with .zst$'
+
 # What a tokenizer cannot keep is said, once.
 bam-train "${small[@]}" other.tok.zst -o other.h5 || fail "training failed"
 { printf 'Gr\xf6\xdfe und Stra\xdfe.\n%.0s' $(seq 30); } >latin.txt
