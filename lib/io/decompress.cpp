@@ -144,10 +144,8 @@ bool is_gzip(std::string_view head) {
 }
 
 using namespace std::string_view_literals;
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherPrograms = {{{"\xFD"
-                                                                                           "7zXZ\0"sv,
-                                                                                           "xz"},
-                                                                                          {"BZh91AY&"sv, "bzip2"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherPrograms = {
+    {{"\3757zXZ\0"sv, "xz"}, {"BZh91AY&"sv, "bzip2"}}};
 
 // What is called so and does not begin so is damaged, and no text.
 void require_as_named(const std::string& path, std::string_view head) {

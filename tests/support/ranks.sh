@@ -1,6 +1,5 @@
 # Sourced after shell.sh by scripts that train on several ranks.
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # `scratch` and `tool` are shell.sh's
 
 # What launchers leave behind is not for these.
 unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE SLURM_PROCID SLURM_STEP_NUM_TASKS
