@@ -66,9 +66,9 @@ dnnl::matmul::primitive_desc describe(const Key& key, const dnnl::engine& engine
 #endif
 }
 
-// Empty when oneDNN has no bf16 product for this CPU, only its plain loops ("ref"), or one that cannot be trusted: of an
-// odd k, version 2.6 on AMX tiles dies of an illegal instruction or gives wrong sums (33 x 80 x 63; oneDNN issue 1661).
-// A model has such a k in the weight gradients of an odd number of tokens alone.
+// Empty when oneDNN has no bf16 product for this CPU, only its plain loops ("ref"), or one that cannot be trusted: of
+// an odd k, version 2.6 on AMX tiles dies of an illegal instruction or gives wrong sums (33 x 80 x 63; oneDNN issue
+// 1661). A model has such a k in the weight gradients of an odd number of tokens alone.
 std::optional<dnnl::matmul::primitive_desc> find_native(const Key& key, const dnnl::engine& engine) {
   try {
     dnnl::matmul::primitive_desc found = describe(key, engine);
