@@ -49,10 +49,10 @@ TEST_CASE("matmul: every shape, orientation and dtype agrees with ref") {
 
 TEST_CASE("matmul: one row, one column, long sums, and sums that libraries got wrong") {
   for_each_backend([](const std::string& device, DType dtype) {
-    for (const Case& c : {Case{1, 1, 1}, Case{1, 1, 1000}, Case{1, 333, 257}, Case{333, 1, 257}, Case{257, 255, 1},
-                          Case{5, 3, 4096}, Case{1, 512, 128, false, true}, Case{512, 1, 128, true, false},
-                          Case{200, 300, 129, false, true, true}, Case{129, 127, 513, true, true, true},
-                          Case{33, 80, 63}, Case{65, 17, 63, true, false, true}}) {
+    for (const Case& c :
+         {Case{1, 1, 1}, Case{1, 1, 1000}, Case{1, 333, 257}, Case{333, 1, 257}, Case{257, 255, 1}, Case{5, 3, 4096},
+          Case{1, 512, 128, false, true}, Case{512, 1, 128, true, false}, Case{200, 300, 129, false, true, true},
+          Case{129, 127, 513, true, true, true}, Case{33, 80, 63}, Case{65, 17, 63, true, false, true}}) {
       check_case(device, dtype, c, false);
     }
   });
