@@ -41,11 +41,37 @@ class Translation {
     throw Error(subject_ + ": split pattern with " + what + ", which is not supported");
   }
 
-  // Oniguruma takes such a part as one that may be missing, the others as one that is repeated so often.
-  bool is_exact_count_then_question_mark() const {
-    std::size_t end = at_ + 1;
-    while (end < pattern_.size() && pattern_[end] >= '0' && pattern_[end] <= '9') ++end;
-    return end > at_ + 1 && std::string_view(pattern_).substr(end).starts_with("}?");
+  // Oniguruma takes {2}? as a part that may be missing, and {2,3}+ as one that is repeated once more.
+  void check_count() const {
+    const std::size_t end = pattern_.find_first_not_of("0123456789,", at_ + 1);
+    if (end == std::string::npos || pattern_[end] != '}' || end + 1 == pattern_.size()) return;
+    const std::string_view count = std::string_view(pattern_).substr(at_, end - at_);
+    if (pattern_[end + 1] == '+') refuse("'+' behind '{N}'");
+    if (pattern_[end + 1] == '?' && count.find(',') == std::string_view::npos) refuse("'?' behind '{N}'");
+  }
+
+  // Where case does not matter: plain words of ASCII and classes of its letters, between '|'. Oniguruma takes one
+  // character for two letters that it folds to (U+00DF for ss, U+FB01 for fi), and has more to say about the rest.
+  void take_any_case(std::size_t end) {
+    while (at_ < end) {
+      const std::string_view rest = std::string_view(pattern_).substr(at_, end - at_);
+      if (rest.front() == '[') {
+        const std::size_t close = rest.find_first_not_of(kLetters, 1);
+        if (close <= 1 || close == rest.npos || rest[close] != ']') refuse_any_case();
+        take(close + 1);
+        continue;
+      }
+      if (rest.front() != '|' && !is_word(rest.front()) && rest.front() != '\'') refuse_any_case();
+      for (const std::string_view fold : {"ss", "st", "ff", "fi", "fl"}) {
+        const auto is_same = [](char a, char b) { return (a | 0x20) == b; };
+        if (rest.size() > 1 && is_same(rest[0], fold[0]) && is_same(rest[1], fold[1])) refuse_any_case();
+      }
+      take(1);
+    }
+  }
+
+  [[noreturn]] void refuse_any_case() const {
+    refuse("'(?i' about other than plain words to which no character folds");
   }
 
   bool follows(std::string_view sign) const { return std::string_view(pattern_).substr(at_).starts_with(sign); }
@@ -71,10 +97,15 @@ class Translation {
       }
       // Within an alternation Oniguruma takes the branches behind it for its own.
       if (follows("(?i)") && at_ > 0) refuse("'(?i)' behind its beginning");
+      if (follows("(?i")) {
+        const std::size_t end = follows("(?i)") ? pattern_.size() : std::min(pattern_.find(')', at_), pattern_.size());
+        take(4);
+        return take_any_case(end);
+      }
     } else if (follows("{,")) {
       refuse("'{,'");
-    } else if (sign == '{' && is_exact_count_then_question_mark()) {
-      refuse("'?' behind '{N}'");
+    } else if (sign == '{') {
+      check_count();
     }
     // A ']' right behind the beginning of a class is one of its members.
     std::size_t bytes = 1;
@@ -101,13 +132,13 @@ class Translation {
     }
   }
 
-  static bool is_word(char sign) {
-    return (sign >= '0' && sign <= '9') || (sign >= 'A' && sign <= 'Z') || (sign >= 'a' && sign <= 'z');
-  }
+  static constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  static bool is_word(char sign) { return (sign >= '0' && sign <= '9') || kLetters.find(sign) != kLetters.npos; }
 
   void take_property() {
     const std::size_t end = pattern_.find('}', at_);
-    if (at_ + 2 < pattern_.size() && pattern_[at_ + 2] != '{') return take(3);
+    // Which is two letters to Oniguruma.
+    if (at_ + 2 >= pattern_.size() || pattern_[at_ + 2] != '{') refuse("a property without braces");
     if (end == std::string::npos) refuse("a property without an end");
     const std::string name = pattern_.substr(at_ + 3, end - at_ - 3);
     if (name.size() > (name.starts_with('^') ? 3U : 2U)) {

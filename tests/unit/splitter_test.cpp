@@ -144,8 +144,11 @@ TEST_CASE("splitter: what becomes of matches and of the text between") {
 }
 
 TEST_CASE("splitter: patterns that other engines understand otherwise are refused by name") {
-  for (const std::string pattern : {"\\w+", "a.b", "^a", "a$", "[a&&b]", "[a[b]]", "\\h", "\\p{Old_Thing}", "(?x)a",
-                                    "a\\", "a{,3}", "a{2}?", "a(?i)b|c"}) {
+  for (const std::string pattern :
+       {"\\w+",           "a.b",    "^a",     "a$",        "[a&&b]",        "[a[b]]",    "\\h",
+        "\\p{Old_Thing}", "(?x)a",  "a\\",    "a{,3}",     "a{2}?",         "a(?i)b|c",  "a{1,3}+",
+        "a{2}+",          "\\pL",   "(?i)ss", "(?i:x|ST)", "(?i:\xC3\x9F)", "(?i)[^a]b", "(?i:\\p{L}|a)",
+        "(?i:(?:s)t)",    "(?i:a+)"}) {
     const std::string problem =
         error_of([&] { make_regex_splitter(pattern, SplitBehaviour::isolated, false, "t.json"); });
     INFO(pattern << ": " << problem);
@@ -158,7 +161,7 @@ TEST_CASE("splitter: patterns that other engines understand otherwise are refuse
     CHECK(error_of([&] { make_regex_splitter(pattern, SplitBehaviour::isolated, false, "t.json"); }) ==
           "t.json: split pattern that matches between characters, which is not supported");
   }
-  for (const std::string pattern : {"(?i)a|B", "a{2,3}?", "a{2}", "a{0,2}b"}) {
+  for (const std::string pattern : {"(?i)a|B", "(?i:'s|'T|[sdmt]|ll|ve|re)+", "a{2,3}?", "a{2}", "a{0,2}b"}) {
     CHECK(make_regex_splitter(pattern, SplitBehaviour::isolated, false, "t.json") != nullptr);
   }
   // U+180E is no blank, scripts have no extensions, \u is a character.
