@@ -26,8 +26,7 @@ CharClass class_at(std::string_view text, std::size_t at) {
 }
 
 bool is_word_at(std::string_view text, std::size_t at) {
-  const CharClass kind = class_at(text, at);
-  return kind == CharClass::letter || kind == CharClass::number || text[at] == '_';
+  return is_word_character(text.substr(at, first_code_point(text.substr(at)).bytes));
 }
 
 bool is_word_beside(std::string_view text, std::size_t begin, std::size_t end) {
@@ -75,7 +74,7 @@ std::vector<AddedTokens::Section> AddedTokens::split(std::string_view text) cons
     }
     std::size_t begin = at, end = at + token->content.size();
     at = end;
-    if (token->single_word && is_word_beside(text, begin, end)) continue;
+    if (token->stays_text || (token->single_word && is_word_beside(text, begin, end))) continue;
     while (token->takes_blanks_before && begin > done && is_white(class_at(text, before(text, begin)))) {
       begin = before(text, begin);
     }
@@ -90,9 +89,14 @@ std::vector<AddedTokens::Section> AddedTokens::split(std::string_view text) cons
   return sections;
 }
 
+bool AddedTokens::any_ends(std::string_view text) const {
+  return std::any_of(tokens_.begin(), tokens_.end(),
+                     [&](const AddedToken& token) { return text.ends_with(token.content); });
+}
+
 bool AddedTokens::look_around() const {
   return std::any_of(tokens_.begin(), tokens_.end(), [](const AddedToken& token) {
-    return token.takes_blanks_before || token.takes_blanks_behind || token.single_word;
+    return !token.stays_text && (token.takes_blanks_before || token.takes_blanks_behind || token.single_word);
   });
 }
 

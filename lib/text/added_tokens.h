@@ -18,7 +18,8 @@ struct AddedToken {
   Token id = 0;
   bool takes_blanks_before = false;
   bool takes_blanks_behind = false;
-  bool single_word = false;  // only where no letter, digit or underscore is beside it
+  bool single_word = false;  // only where no character of words is beside it
+  bool stays_text = false;   // found, so that nothing else is in its place, but text
 };
 
 class AddedTokens {
@@ -42,6 +43,9 @@ class AddedTokens {
 
   // The longest token at the front of `text`, or null.
   const AddedToken* longest(std::string_view text) const;
+
+  // Whether `text` ends with a token.
+  bool any_ends(std::string_view text) const;
 
   // Whether the text on either side of a token, or what it stands in, matters.
   bool look_around() const;

@@ -40,14 +40,13 @@ void append_with_blanks(std::string_view piece, std::string& text) {
 }
 
 // The characters of a run of byte pieces.
-std::string characters_of(std::string_view bytes, Decoding decoding) {
+std::string characters_of(std::string_view bytes) {
   if (is_utf8(bytes)) return std::string(bytes);
   std::string text;
   while (!bytes.empty()) {
     const CodePoint point = first_code_point(bytes);
-    const bool keeps = point.bytes > 0 && decoding == Decoding::sentencepiece;
-    text += keeps ? bytes.substr(0, point.bytes) : kReplacement;
-    bytes.remove_prefix(keeps ? point.bytes : 1);
+    text += point.bytes > 0 ? bytes.substr(0, point.bytes) : kReplacement;
+    bytes.remove_prefix(std::max<std::size_t>(point.bytes, 1));
   }
   return text;
 }
@@ -84,7 +83,9 @@ class BpeTokenizer : public Tokenizer {
     } else if (parts_.splitter->parts_before_blanks() && !added_span_cuts()) {
       cuts_ = Cuts::before_blanks;
     }
-    if (!parts_.parts || parts_.first.look_around() || parts_.later.look_around()) cuts_ = Cuts::none;
+    // Where a prefix is due behind a token cannot be told from a text that is not normalised yet.
+    const bool hides_prefix = parts_.normalise && parts_.prefix != PrefixBlank::none && !parts_.later.empty();
+    if (!parts_.parts || hides_prefix || parts_.first.look_around() || parts_.later.look_around()) cuts_ = Cuts::none;
   }
 
   std::optional<unsigned char> encode_part(std::string_view text, bool begins, std::vector<Token>& ids) const override {
@@ -109,19 +110,34 @@ class BpeTokenizer : public Tokenizer {
 
   Index last_cut(std::string_view text) const override {
     if (cuts_ == Cuts::none) return 0;
-    return cuts_ == Cuts::before_blanks ? last_cut_before_blank(text) : parts_.neighbours.last_cut(text);
+    while (true) {
+      const Index cut = cuts_ == Cuts::before_blanks ? last_cut_before_blank(text) : parts_.neighbours.last_cut(text);
+      text = text.substr(0, static_cast<std::size_t>(cut));
+      if (cut == 0 || is_plain_end(text)) return cut;
+    }
   }
 
   std::string decode(std::span<const Token> ids) const override {
+    if (parts_.decode) {
+      for (const Token id : ids) require_in_vocabulary(id);
+      while (!ids.empty() && is_border(ids.front())) ids = ids.subspan(1);
+      while (!ids.empty() && is_border(ids.back())) ids = ids.first(ids.size() - 1);
+      std::vector<Token> kept;
+      if (std::any_of(ids.begin(), ids.end(), [&](Token id) { return is_border(id); })) {
+        std::copy_if(ids.begin(), ids.end(), std::back_inserter(kept), [&](Token id) { return !is_border(id); });
+        ids = kept;
+      }
+      return parts_.decode(ids);
+    }
     std::string text, run;
     bool is_start = true;
     const auto end_run = [&] {
-      text += characters_of(run, parts_.decoding);
+      text += characters_of(run);
       run.clear();
     };
     for (const Token id : ids) {
       require_in_vocabulary(id);
-      if (id == bos_id() || (eos_id() && id == *eos_id()) || id >= std::ssize(parts_.pieces)) {
+      if (is_border(id) || id >= std::ssize(parts_.pieces)) {
         end_run();
         continue;
       }
@@ -180,6 +196,19 @@ class BpeTokenizer : public Tokenizer {
     const BpeTokenizer& owner_;
     std::unique_ptr<Scratch> scratch_;
   };
+
+  // Whether a text may go on behind this one as if it had not been cut. Behind an added token a stretch begins; and a
+  // character before a blank must be what it is for the splitter, too.
+  bool is_plain_end(std::string_view text) const {
+    if (parts_.first.any_ends(text) || parts_.later.any_ends(text)) return false;
+    if (!parts_.normalise || cuts_ != Cuts::before_blanks) return true;
+    std::size_t begin = text.size() - 1;
+    while (begin > 0 && is_continuation(text[begin])) --begin;
+    const std::string_view last = text.substr(begin);
+    return parts_.normalise(last, false, true) == last;
+  }
+
+  bool is_border(Token id) const { return id == bos_id() || (eos_id() && id == *eos_id()); }
 
   bool added_span_cuts() const {
     for (const AddedTokens* added : {&parts_.first, &parts_.later}) {

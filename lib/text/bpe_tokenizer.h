@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,6 @@ struct BpePiece {
 enum class Decoding {
   bytes,          // texts are bytes, put one behind the other
   sentencepiece,  // U+2581 is a blank; bytes that make no character are U+FFFD each
-  byte_fallback,  // the same, but all of a run of bytes that is not UTF-8
 };
 
 // A blank put before a text when it is split, unless it begins with one: U+0020, or U+2581 too.
@@ -64,6 +64,7 @@ struct BpeParts {
   bool parts = true;                   // whether the normaliser allows a text to be cut
   WordModel words;
 
+  std::function<std::string(std::span<const Token> ids)> decode;  // in place of what follows
   Decoding decoding = Decoding::bytes;
   bool drops_first_blank = false;     // when decoding
   bool drops_leading_blanks = false;  // all of them

@@ -1,5 +1,7 @@
 #include "text/characters.h"
 
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -61,6 +63,28 @@ std::size_t ill_formed_bytes(std::string_view bytes) {
   return count;
 }
 
+// What a character may be that is not in the tables of utf8proc.
+class CharacterSet {
+ public:
+  explicit CharacterSet(std::string_view pattern) {
+    int code = 0;
+    PCRE2_SIZE where = 0;
+    code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF | PCRE2_ANCHORED,
+                              &code, &where, nullptr));
+    if (!code_) throw Error("PCRE2 of this system does not know " + std::string(pattern));
+  }
+
+  bool contains(std::string_view character) const {
+    const std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)> data(pcre2_match_data_create(1, nullptr),
+                                                                                   pcre2_match_data_free);
+    return pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(character.data()), character.size(), 0, 0, data.get(),
+                       nullptr) >= 0;
+  }
+
+ private:
+  std::unique_ptr<pcre2_code, decltype(&pcre2_code_free)> code_{nullptr, pcre2_code_free};
+};
+
 }  // namespace
 
 CharClasses::CharClasses() : block_of_(kCodePoints >> kBlockBits) {
@@ -77,6 +101,11 @@ CharClasses::CharClasses() : block_of_(kCodePoints >> kBlockBits) {
 const CharClasses& CharClasses::get() {
   static const CharClasses classes;
   return classes;
+}
+
+bool is_word_character(std::string_view character) {
+  static const CharacterSet characters("[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]");
+  return characters.contains(character);
 }
 
 std::string normal_form(std::string_view text, NormalForm form) {

@@ -53,6 +53,9 @@ class CharClasses {
   std::vector<Block> blocks_;  // the first is ASCII
 };
 
+// Whether \w of Rust's regex crate matches: Alphabetic, marks, decimal digits, connectors and the two joiners.
+bool is_word_character(std::string_view character);
+
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 
 // `text` is valid UTF-8.

@@ -1,15 +1,46 @@
 #include "text/huggingface_parts.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
 #include "io/json.h"
+#include "text/utf8.h"
 
 namespace bam::text::huggingface {
 namespace {
 
 constexpr std::string_view kBlankSymbol = "\xE2\x96\x81";
+
+// Punctuation of Unicode 14 that the library's older table does not have, and what it has beyond.
+constexpr std::string_view kNewPunctuation =
+    R"(\x{61D}\x{9FD}\x{A76}\x{C77}\x{C84}\x{1B7D}-\x{1B7E}\x{2E43}-\x{2E4F}\x{2E52}-\x{2E5D}\x{10EAD})"
+    R"(\x{10F55}-\x{10F59}\x{10F86}-\x{10F89}\x{1144B}-\x{1144F}\x{1145A}-\x{1145B}\x{1145D})"
+    R"(\x{11660}-\x{1166C}\x{116B9}\x{1183B}\x{11944}-\x{11946}\x{119E2}\x{11A3F}-\x{11A46})"
+    R"(\x{11A9A}-\x{11A9C}\x{11A9E}-\x{11AA2}\x{11C41}-\x{11C45}\x{11C70}-\x{11C71}\x{11EF7}-\x{11EF8})"
+    R"(\x{11FFF}\x{12FF1}-\x{12FF2}\x{16E97}-\x{16E9A}\x{16FE2}\x{1E95E}-\x{1E95F})";
+constexpr std::string_view kFormerPunctuation = R"(\x{166D}\x{111C9})";
+
+// Characters that Unicode 14 orders, composes or decomposes, and the library's table (Unicode 9) does not know.
+constexpr std::array<std::pair<char32_t, char32_t>, 41> kNewForms = {
+    {{0x7FD, 0x7FD},     {0x898, 0x89F},     {0x8CA, 0x8D3},     {0x9FE, 0x9FE},     {0xC3C, 0xC3C},
+     {0xD3B, 0xD3C},     {0xEBA, 0xEBA},     {0x1715, 0x1715},   {0x1ABF, 0x1ACE},   {0x1DF6, 0x1DFA},
+     {0x32FF, 0x32FF},   {0xA7F2, 0xA7F4},   {0xA82C, 0xA82C},   {0xAB69, 0xAB69},   {0x10781, 0x10785},
+     {0x10787, 0x107B0}, {0x107B2, 0x107BA}, {0x10D24, 0x10D27}, {0x10EAB, 0x10EAC}, {0x10F46, 0x10F50},
+     {0x10F82, 0x10F85}, {0x11070, 0x11070}, {0x1133B, 0x1133B}, {0x1145E, 0x1145E}, {0x11839, 0x1183A},
+     {0x11938, 0x11938}, {0x1193D, 0x1193E}, {0x11943, 0x11943}, {0x119E0, 0x119E0}, {0x11A34, 0x11A34},
+     {0x11A47, 0x11A47}, {0x11A99, 0x11A99}, {0x11D42, 0x11D42}, {0x11D44, 0x11D45}, {0x11D97, 0x11D97},
+     {0x16FF0, 0x16FF1}, {0x1E130, 0x1E136}, {0x1E2AE, 0x1E2AE}, {0x1E2EC, 0x1E2EF}, {0x1F16C, 0x1F16C},
+     {0x1FBF0, 0x1FBF9}}};
+
+bool has_new_form(char32_t character) {
+  if (character < kNewForms.front().first) return false;
+  const auto after = std::upper_bound(kNewForms.begin(), kNewForms.end(), character,
+                                      [](char32_t value, const auto& range) { return value < range.first; });
+  return character <= std::prev(after)->second;
+}
 
 // A regular expression that matches this text alone.
 std::string literally(std::string_view text) {
@@ -38,6 +69,9 @@ SplitBehaviour behaviour_of(const Reader& reader, const std::string& name) {
 void add_regex(const Reader& reader, const std::string& pattern, SplitBehaviour behaviour, bool inverted,
                TextRules& rules) {
   rules.splitters.push_back(make_regex_splitter(pattern, behaviour, inverted, reader.subject()));
+  // Matchers made by hand match all of any text.
+  const bool matches_all = inverted && rules.splitters.back()->parts_before_blanks();
+  if (behaviour == SplitBehaviour::removed && !matches_all) rules.drops_text = true;
 }
 
 void read_split(const Reader& reader, Object object, TextRules& rules) {
@@ -58,6 +92,8 @@ void read_split(const Reader& reader, Object object, TextRules& rules) {
 }
 
 void read_byte_level(const Reader& reader, Object object, TextRules& rules) {
+  // Which would give the bytes of U+2581, not of a blank.
+  if (rules.metaspace) reader.unsupported("ByteLevel behind Metaspace");
   if (reader.flag(object, "add_prefix_space", true)) {
     if (!rules.splitters.empty()) reader.unsupported("ByteLevel with add_prefix_space behind another pre-tokenizer");
     rules.prefix = PrefixBlank::unless_space;
@@ -70,7 +106,7 @@ void read_metaspace(const Reader& reader, Object object, TextRules& rules) {
   if (reader.text(object, "replacement", "Metaspace") != kBlankSymbol) {
     reader.unsupported("Metaspace with another sign than U+2581");
   }
-  if (!rules.splitters.empty()) reader.unsupported("Metaspace behind another pre-tokenizer");
+  if (!rules.splitters.empty() || rules.metaspace) reader.unsupported("Metaspace behind another pre-tokenizer");
   const bool by_default = reader.flag(object, "add_prefix_space", true);
   const std::string scheme =
       reader.text(object, "prepend_scheme", "Metaspace", by_default ? std::string("always") : std::string("never"));
@@ -134,7 +170,7 @@ Token pair_id(const Reader& reader, Object object, std::string_view name) {
   return *id;
 }
 
-void read_strip(const Reader& reader, Object object, DecoderRules& rules) {
+void read_strip(const Reader& reader, Object object, std::vector<DecoderStep>& steps) {
   std::int64_t start = 0, stop = 0;
   const auto number = [&](std::string_view name, std::int64_t& value) {
     const std::optional<Element> element = reader.member(object, name);
@@ -142,10 +178,18 @@ void read_strip(const Reader& reader, Object object, DecoderRules& rules) {
   };
   number("start", start);
   number("stop", stop);
-  if (reader.text(object, "content", "a Strip decoder") != " " || start > 1 || stop != 0) {
-    reader.unsupported("a Strip decoder that is not for one blank at the start");
-  }
-  rules.drops_first_blank = start == 1;
+  if (start < 0 || stop != 0) reader.unsupported("a Strip decoder that is not for the start");
+  steps.push_back(strip_step(reader.character(object, "content", "a Strip decoder"), static_cast<std::size_t>(start)));
+}
+
+void read_replace_decoder(const Reader& reader, Object object, std::vector<DecoderStep>& steps) {
+  const std::optional<Element> pattern = reader.member(object, "pattern");
+  if (!pattern) reader.refuse("a Replace decoder without a pattern");
+  const Object kinds = reader.object(*pattern, "the pattern of a decoder");
+  if (reader.member(kinds, "Regex")) reader.unsupported("a Replace decoder of a regular expression");
+  const std::string from = reader.text(kinds, "String", "a Replace decoder");
+  if (from.empty()) reader.unsupported("a Replace decoder of nothing");
+  steps.push_back(replace_step(from, reader.text(object, "content", "a Replace decoder")));
 }
 
 }  // namespace
@@ -189,11 +233,35 @@ bool Reader::flag(Object object, std::string_view name, bool otherwise) const {
   return value;
 }
 
+std::string Reader::character(Object object, std::string_view name, const std::string& what) const {
+  std::string character = text(object, name, what);
+  if (character.empty() || first_code_point(character).bytes != character.size()) {
+    refuse(what + " whose " + std::string(name) + " is not one character");
+  }
+  return character;
+}
+
 simdjson::dom::array Reader::array(Object object, std::string_view name, const std::string& what) const {
   const std::optional<Element> element = member(object, name);
   simdjson::dom::array array;
   if (!element || element->get(array) != simdjson::SUCCESS) refuse(what + " without a list " + io::json_quote(name));
   return array;
+}
+
+std::string normal_form_of_library(std::string_view text, NormalForm form) {
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = first_code_point(text.substr(at));
+    const std::size_t bytes = std::max<std::size_t>(point.bytes, 1);
+    if (has_new_form(point.value)) {
+      out += normal_form(text.substr(done, at - done), form);
+      out += text.substr(at, bytes);
+      done = at + bytes;
+    }
+    at += bytes;
+  }
+  return out + normal_form(text.substr(done), form);
 }
 
 void read_normaliser(const Reader& reader, Object object, TextRules& rules) {
@@ -242,7 +310,9 @@ void read_pre_tokenizer(const Reader& reader, Object object, TextRules& rules) {
     add_regex(reader, singly ? "\\p{N}" : "\\p{N}+", SplitBehaviour::isolated, false, rules);
   } else if (type == "Punctuation") {
     const std::string behaviour = reader.text(object, "behavior", "Punctuation", "Isolated");
-    add_regex(reader, "[!-\\/:-@\\[-`{-~\\p{P}]", behaviour_of(reader, behaviour), false, rules);
+    std::string pattern = "(?![";
+    pattern.append(kNewPunctuation).append("])[!-\\/:-@\\[-`{-~\\p{P}").append(kFormerPunctuation).append("]");
+    add_regex(reader, pattern, behaviour_of(reader, behaviour), false, rules);
   } else if (type == "Metaspace") {
     read_metaspace(reader, object, rules);
   } else {
@@ -266,32 +336,34 @@ void read_post_processor(const Reader& reader, Object object, Borders& borders) 
   }
 }
 
-void read_decoder(const Reader& reader, Object object, DecoderRules& rules) {
+void read_decoder(const Reader& reader, Object object, std::vector<DecoderStep>& steps) {
   const std::string type = reader.text(object, "type", "a decoder");
   if (type == "Sequence") {
     for (const Element step : reader.array(object, "decoders", "a Sequence")) {
-      read_decoder(reader, reader.object(step, "a decoder"), rules);
+      read_decoder(reader, reader.object(step, "a decoder"), steps);
     }
-  } else if (type == "Replace") {
-    const std::optional<Element> pattern = reader.member(object, "pattern");
-    const Object kinds = pattern ? reader.object(*pattern, "the pattern of a decoder") : object;
-    const std::string from = reader.text(kinds, "String", "a Replace decoder");
-    const std::string to = reader.text(object, "content", "a Replace decoder");
-    if (to.empty() && !from.empty()) {
-      rules.removed.push_back(from);
-    } else if (from != kBlankSymbol || to != " ") {
-      reader.unsupported("a Replace decoder that is not for U+2581 and a blank");
-    }
+    return;
+  }
+  // What is not UTF-8 there would be replaced on the way.
+  if (!steps.empty() && steps.back().name == "ByteLevel" && type != "Fuse") {
+    reader.unsupported("the decoder " + io::json_quote(type) + " behind ByteLevel");
+  }
+  if (type == "Replace") {
+    read_replace_decoder(reader, object, steps);
   } else if (type == "ByteFallback") {
-    rules.byte_fallback = true;
+    steps.push_back(byte_fallback_step());
   } else if (type == "Strip") {
-    read_strip(reader, object, rules);
+    read_strip(reader, object, steps);
   } else if (type == "Metaspace") {
     const std::string scheme = reader.text(object, "prepend_scheme", "a Metaspace decoder",
                                            reader.flag(object, "add_prefix_space", true) ? "always" : "never");
-    rules.drops_first_blank = scheme != "never";
-  } else if (type != "ByteLevel" && type != "Fuse") {
+    steps.push_back(metaspace_step(reader.character(object, "replacement", "a Metaspace decoder"), scheme != "never"));
+  } else if (type == "ByteLevel") {
+    steps.push_back(byte_level_step());
+  } else if (type != "Fuse") {
     reader.unsupported("the decoder " + io::json_quote(type));
+  } else if (steps.empty() || steps.back().name != "ByteLevel") {
+    steps.push_back(join_step(""));
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "text/bpe_tokenizer.h"
 #include "text/characters.h"
+#include "text/huggingface_decoder.h"
 
 namespace bam::text::huggingface {
 
@@ -30,6 +31,7 @@ class Reader {
   Object object(Element element, const std::string& what) const;
   std::string text(Object object, std::string_view name, const std::string& what) const;
   std::string text(Object object, std::string_view name, const std::string& what, const std::string& otherwise) const;
+  std::string character(Object object, std::string_view name, const std::string& what) const;
   bool flag(Object object, std::string_view name, bool otherwise) const;
   simdjson::dom::array array(Object object, std::string_view name, const std::string& what) const;
 
@@ -49,11 +51,15 @@ struct TextRules {
   };
   std::vector<Step> steps;
   std::vector<std::unique_ptr<Splitter>> splitters;
+  bool drops_text = false;  // of what is split
   bool byte_level = false;
   bool metaspace = false;
   PrefixBlank prefix = PrefixBlank::none;
   bool prefix_at_start_only = false;
 };
+
+// As the library has it: characters that its table does not know stand for themselves.
+std::string normal_form_of_library(std::string_view text, NormalForm form);
 
 void read_normaliser(const Reader& reader, Object object, TextRules& rules);
 void read_pre_tokenizer(const Reader& reader, Object object, TextRules& rules);
@@ -64,11 +70,6 @@ struct Borders {
 };
 void read_post_processor(const Reader& reader, Object object, Borders& borders);
 
-struct DecoderRules {
-  std::vector<std::string> removed;  // from each token
-  bool byte_fallback = false;
-  bool drops_first_blank = false;
-};
-void read_decoder(const Reader& reader, Object object, DecoderRules& rules);
+void read_decoder(const Reader& reader, Object object, std::vector<DecoderStep>& steps);
 
 }  // namespace bam::text::huggingface

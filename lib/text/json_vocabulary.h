@@ -25,6 +25,7 @@ class JsonVocabulary {
   JsonVocabulary(simdjson::dom::object object, const std::string& subject);
 
   Index size() const { return size_; }  // the largest id and one
+  Index tokens() const { return std::ssize(ids_); }
   // -1 for a token that is not there.
   Token find(std::string_view token) const;
 

@@ -2,6 +2,8 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+
 namespace bam::text {
 namespace {
 
@@ -37,6 +39,15 @@ CodePoint first_code_point(std::string_view bytes) {
 
 bool is_utf8(std::string_view bytes) {
   return simdjson::validate_utf8(bytes.data(), bytes.size());
+}
+
+void append_replaced(std::string_view text, std::string_view from, std::string_view to, std::string& out) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t found = std::min(text.find(from, at), text.size());
+    out.append(text.substr(at, found - at));
+    if (found < text.size()) out.append(to);
+    at = found + from.size();
+  }
 }
 
 }  // namespace bam::text

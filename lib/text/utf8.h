@@ -1,6 +1,7 @@
 // UTF-8, one code point at a time, strict: no overlong forms, no surrogates, nothing above U+10FFFF.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace bam::text {
@@ -18,5 +19,8 @@ inline bool is_continuation(char byte) {
 }
 
 bool is_utf8(std::string_view bytes);
+
+// `text` with `to` wherever `from` stands, which is not empty, from left to right.
+void append_replaced(std::string_view text, std::string_view from, std::string_view to, std::string& out);
 
 }  // namespace bam::text

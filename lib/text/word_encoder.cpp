@@ -71,6 +71,7 @@ std::optional<unsigned char> Alphabet::symbols_of(std::string_view word, std::ve
     return std::nullopt;
   }
   symbols.clear();
+  bool is_run = false;
   while (!word.empty()) {
     const CodePoint point = first_code_point(word);
     // A byte that is not UTF-8 is U+FFFD.
@@ -81,8 +82,12 @@ std::optional<unsigned char> Alphabet::symbols_of(std::string_view word, std::ve
     } else if (const auto found = characters_.symbols.find(character); found != characters_.symbols.end()) {
       symbol = found->second;
     }
+    const bool is_fused = is_run && symbol < 0 && characters_.fuse_unknown && !characters_.bytes;
+    is_run = symbol < 0;
     if (symbol >= 0) {
       symbols.push_back(symbol);
+    } else if (is_fused) {
+      // The unknown id stands there.
     } else if (point.bytes == 0) {
       add_unknown("\xEF\xBF\xBD", symbols);
     } else {
@@ -109,7 +114,8 @@ void Alphabet::settle(std::vector<Token>& symbols) const {
     }
     symbols = std::move(settled);
   }
-  if (characters_.fuse_unknown && !characters_.bytes) {
+  // Others are fused by now.
+  if (has_parts && characters_.fuse_unknown && !characters_.bytes) {
     const Token unknown = characters_.unknown;
     const auto is_pair = [&](Token left, Token right) { return left == unknown && right == unknown; };
     symbols.erase(std::unique(symbols.begin(), symbols.end(), is_pair), symbols.end());

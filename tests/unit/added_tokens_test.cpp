@@ -34,3 +34,11 @@ TEST_CASE("added_tokens: a token among the blanks that another takes is found") 
   CHECK(sections_of(tokens, "a  <l> b") == Sections{{-1, "a"}, {2, "  <l>"}, {-1, " b"}});
   CHECK(sections_of(tokens, "<u> <l>") == Sections{{1, "<u> "}, {2, "<l>"}});
 }
+
+TEST_CASE("added_tokens: what stays text keeps others from being found in it") {
+  const AddedTokens tokens({{.content = "<s>", .id = 1, .stays_text = true}, {.content = "s", .id = 2}});
+  CHECK(sections_of(tokens, "s<s>s") == Sections{{2, "s"}, {-1, "<s>"}, {2, "s"}});
+  CHECK(tokens.any_ends("a<s>"));
+  CHECK_FALSE(tokens.any_ends("a<"));
+  CHECK_FALSE(tokens.look_around());
+}
