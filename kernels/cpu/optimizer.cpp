@@ -13,6 +13,7 @@ void optimizer_step(const OptimizerStepArgs& args, CpuContext& ctx) {
   if (std::isnan(scale)) return;
   const float* const sizes = at<float>(args.sizes, 0);
   parallel_elements(ctx, args.param.count(), [&](Index first, Index count) {
+    const DenormalsAreZero guard;  // what is left of the moments of a weight that gets no gradients for long
     ctx.simd->optimizer_step({.param = at<float>(args.param, first),
                               .grad = at<float>(args.grad, first),
                               .m = at<float>(args.m, first),

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "kernels/cpu/context.h"
+#include "kernels/cpu/denormals.h"
 
 namespace bam::cpu {
 
@@ -53,16 +54,21 @@ void parallel_elements(const CpuContext& ctx, Index n, Body&& body) {
 }
 
 // body(task, thread) for every task, dealt out as threads come free, which evens out causal blocks of unequal cost and
-// neighbours on the machine. Nothing depends on who does what: each task writes its own place in its own order.
+// neighbours on the machine. Nothing depends on who does what: each task writes its own place in its own order. In a
+// body denormal numbers are 0.
 template <typename Body>
 void deal_out(const CpuContext& ctx, Index tasks, Body&& body) {
   const int threads = static_cast<int>(std::min<Index>(ctx.threads, tasks));
   if (threads <= 1) {
+    const DenormalsAreZero guard;
     for (Index task = 0; task < tasks; ++task) body(task, 0);
     return;
   }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (Index task = 0; task < tasks; ++task) body(task, omp_get_thread_num());
+  for (Index task = 0; task < tasks; ++task) {
+    const DenormalsAreZero guard;
+    body(task, omp_get_thread_num());
+  }
 }
 
 }  // namespace bam::cpu

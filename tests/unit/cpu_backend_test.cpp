@@ -1,4 +1,5 @@
 // boxes: kernels
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -110,6 +111,48 @@ TEST_CASE("cpu_backend: copies convert between the dtypes of the two sides") {
   CHECK_THROWS_AS(backend->copy_in(reals, words.view()), Error);
   CHECK_THROWS_AS(backend->copy_in(reals, ConstTensorView{exact.data(), DType::f64, {4}}), Error);
 }
+
+#ifdef __SSE2__
+TEST_CASE("cpu_backend: denormal numbers are 0 in attention, and nowhere else") {
+  for (const int threads : {1, 2}) {
+    const auto backend = make_backend("cpu", threads);
+    const auto tensor = [&](const Shape& shape, const std::vector<float>& values) {
+      Tensor made(*backend, DType::f32, shape);
+      backend->copy_in(made, ConstTensorView{values.data(), DType::f32, shape});
+      return made;
+    };
+    constexpr Index kHeads = 2, kDim = 16;
+    const Shape shape{1, 2, kHeads, kDim};
+    std::vector<float> gradient(2 * kHeads * kDim, 0.0F);
+    std::fill(gradient.begin() + kHeads * kDim, gradient.end(), 1e-3F);  // of the second query's output
+    const Tensor zeros = tensor(shape, std::vector<float>(gradient.size(), 0.0F)), dout = tensor(shape, gradient);
+    const Tensor prior = tensor({kHeads, 2}, {0, -85, 0, -85});  // the key before has a probability of e^-85
+    Tensor first_key(*backend, DType::i32, {1, 2});
+    backend->fill_zero(first_key);
+    const Tensor out(*backend, DType::f32, shape), lse(*backend, DType::f32, {1, kHeads, 2});
+    const Tensor dq(*backend, DType::f32, shape), dk(*backend, DType::f32, shape), dv = tensor(shape, gradient);
+    backend->attention_forward(
+        {.q = zeros, .k = zeros, .v = zeros, .prior = prior, .first_key = first_key, .out = out, .lse = lse});
+    backend->attention_backward({.q = zeros,
+                                 .k = zeros,
+                                 .v = zeros,
+                                 .prior = prior,
+                                 .first_key = first_key,
+                                 .out = out,
+                                 .lse = lse,
+                                 .dout = dout,
+                                 .dq = dq,
+                                 .dk = dk,
+                                 .dv = dv});
+    std::vector<float> found(gradient.size());
+    backend->copy_out(TensorView{found.data(), DType::f32, shape}, dv.view());
+    CHECK(std::all_of(found.begin(), found.begin() + kHeads * kDim, [](float value) { return value == 0; }));
+    CHECK(found.back() == Approx(1e-3));
+    const volatile float here = 1e-40F;
+    CHECK(here + here > 0);
+  }
+}
+#endif
 
 TEST_CASE("cpu_backend: backends of different thread counts live side by side, each with its own bits") {
   const auto one = make_backend("cpu", 1);
