@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/progress.h"
 #include "cli/run_tool.h"
 #include "input_options.h"
@@ -176,6 +177,7 @@ int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
 }
 
 int run(const TokenizeToolOptions& o, cli::Context& context) {
+  give_back_large_blocks();
   const Mode mode = mode_of(o);
   refuse_idle_options(o, mode, context);
   if (mode == Mode::tokenize) return tokenize(o, context);

@@ -1,5 +1,7 @@
 #include "base/memory.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -55,6 +57,11 @@ double control_group_available() {
 
 double available_memory_bytes() {
   return std::max(0.0, std::min(machine_available(), control_group_available()));
+}
+
+void give_back_large_blocks() {
+  constexpr int kLargeBytes = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
 }
 
 }  // namespace bam

@@ -1,6 +1,7 @@
 // Transparent zstd and gzip input.
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
@@ -39,11 +40,28 @@ class PrefixedSource : public ByteSource {
   std::unique_ptr<ByteSource> rest_;
 };
 
+// The memory that a frame may ask for: what `zstd -d` takes too without being told.
+constexpr int kMostWindowLog = 27;
+
+std::string zstd_problem(std::size_t status) {
+  switch (ZSTD_getErrorCode(status)) {
+    case ZSTD_error_frameParameter_windowTooLarge:
+      return "compressed by zstd with a window above 128 MiB, expected at most that of --long=27";
+    case ZSTD_error_dictionary_wrong:
+      return "compressed by zstd with a dictionary, expected none";
+    case ZSTD_error_memory_allocation:
+      return "out of memory for zstd";
+    default:
+      return std::string("damaged zstd stream: ") + ZSTD_getErrorName(status);
+  }
+}
+
 class ZstdSource : public ByteSource {
  public:
   explicit ZstdSource(std::unique_ptr<ByteSource> source)
       : ByteSource(source->name()), source_(std::move(source)), stream_(ZSTD_createDStream()), input_(kInputBytes) {
     if (stream_ == nullptr) throw Error(name() + ": out of memory for zstd");
+    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kMostWindowLog);
   }
   ~ZstdSource() override { ZSTD_freeDStream(stream_); }
 
@@ -52,9 +70,7 @@ class ZstdSource : public ByteSource {
     while (out.pos == 0 && out.size > 0) {
       if (in_.pos == in_.size && !output_pending_ && !refill()) return 0;
       const std::size_t status = ZSTD_decompressStream(stream_, &out, &in_);
-      if (ZSTD_isError(status)) {
-        throw Error(name() + ": damaged zstd stream: " + ZSTD_getErrorName(status));
-      }
+      if (ZSTD_isError(status)) throw Error(name() + ": " + zstd_problem(status));
       at_frame_edge_ = status == 0;
       // A full output buffer may hide more; a call without input would otherwise open the next frame at a frame edge.
       output_pending_ = !at_frame_edge_ && out.pos == out.size;
@@ -184,10 +200,10 @@ std::unique_ptr<ByteSource> decompress(std::unique_ptr<ByteSource> source) {
   return decompress_after(head, std::move(source));
 }
 
-std::unique_ptr<ByteSource> open_decompressed(const std::string& path) {
+std::unique_ptr<ByteSource> open_decompressed(const std::string& path, EmptyFile empty) {
   std::unique_ptr<ByteSource> source = open_source(path);
   const std::string head = take_head(*source);
-  if (head.empty()) throw Error(source->name() + ": empty, expected text");
+  if (head.empty() && empty == EmptyFile::refused) throw Error(source->name() + ": empty, expected text");
   if (looks_like_shard(head)) throw Error(source->name() + ": a token shard, expected text");
   return decompress_after(head, std::move(source));
 }

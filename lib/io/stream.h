@@ -55,8 +55,10 @@ class ByteSink {
 // Throws Error for a missing or unreadable file and for a directory. An empty file is a source without bytes.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
 
-// The same through decompress(), for text inputs. Throws Error when there is no byte at all, or a token shard.
-std::unique_ptr<ByteSource> open_decompressed(const std::string& path);
+// The same through decompress(), for text inputs. Throws Error for a token shard, and where there is no byte at all if
+// that is refused.
+enum class EmptyFile { refused, taken };
+std::unique_ptr<ByteSource> open_decompressed(const std::string& path, EmptyFile empty = EmptyFile::refused);
 
 // Undoes zstd (any number of frames) or gzip (any number of members) when the first bytes say so, whatever the file is
 // called; other bytes pass unchanged. A compressed stream whose end is missing, or with other bytes behind its end,

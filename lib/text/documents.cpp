@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
 constexpr std::size_t kFirstPieceBytes = 4 * 1024;
-constexpr std::size_t kTextPartBytes = 1 << 20;
+constexpr std::size_t kTextPartBytes = 128 * 1024;
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
 bool has_suffix(std::string_view name, std::string_view suffix) {
@@ -31,6 +31,13 @@ std::string_view without_compression(std::string_view name) {
   return name;
 }
 
+// As append, but without room for more than `most` bytes.
+void append_within(std::string_view piece, std::size_t most, std::string& bytes) {
+  const std::size_t needed = bytes.size() + piece.size();
+  if (needed > bytes.capacity()) bytes.reserve(bytes.empty() ? needed : std::clamp(2 * bytes.capacity(), needed, most));
+  bytes.append(piece);
+}
+
 bool looks_like_json_lines(std::string_view content) {
   content = without_byte_order_mark(content);
   const std::size_t brace = content.find_first_not_of(kBlanks);
@@ -41,14 +48,20 @@ bool looks_like_json_lines(std::string_view content) {
 
 }  // namespace
 
+std::string uncut_problem(Index most_bytes) {
+  return "more than " + std::to_string(most_bytes) +
+         " bytes of text without a place where the tokenizer lets it be cut";
+}
+
 DocumentReader::DocumentReader(const std::string& path, const InputOptions& options, Cutter cutter)
-    : DocumentReader(io::open_decompressed(path), options, std::move(cutter)) {}
+    : DocumentReader(io::open_decompressed(path, io::EmptyFile::taken), options, std::move(cutter)) {}
 
 DocumentReader::DocumentReader(std::unique_ptr<io::ByteSource> source, const InputOptions& options, Cutter cutter)
     : source_(std::move(source)),
       cutter_(std::move(cutter)),
       format_(options.format),
-      most_line_bytes_(static_cast<std::size_t>(options.most_line_bytes)) {
+      most_bytes_(static_cast<std::size_t>(options.most_bytes)),
+      most_uncut_bytes_(static_cast<std::size_t>(cutter_ ? options.most_uncut_bytes : options.most_bytes)) {
   fill();
   if (format_ == InputFormat::automatic) format_ = detect();
   if (format_ != InputFormat::text) position_ += rest().size() - without_byte_order_mark(rest()).size();
@@ -79,6 +92,7 @@ bool DocumentReader::fill() {
     at_end_ = filled < buffer_.size();
   }
   buffer_.resize(filled);
+  has_bytes_ = has_bytes_ || filled > 0;
   return filled > before;
 }
 
@@ -96,63 +110,58 @@ bool DocumentReader::next_text(Record& record) {
     }
     if (rest().size() < wanted) break;
     const Index cut = cutter_ ? cutter_(rest()) : 0;
-    if (cut == 0) continue;
-    record.bytes = rest().substr(0, static_cast<std::size_t>(cut));
-    record.ends = false;
-    position_ += static_cast<std::size_t>(cut);
-    return true;
+    if (cut > 0) {
+      record.bytes = rest().substr(0, static_cast<std::size_t>(cut));
+      record.ends = false;
+      position_ += static_cast<std::size_t>(cut);
+      return true;
+    }
+    if (rest().size() > most_uncut_bytes_) return refuse_text(record);
   }
-  record.bytes = rest();
-  position_ = buffer_.size();
+  if (rest().size() > most_uncut_bytes_) return refuse_text(record);
+  buffer_.erase(0, position_);
+  position_ = 0;
+  record.bytes = std::exchange(buffer_, {});
+  is_text_done_ = true;
+  return true;
+}
+
+// Reads on, so that the end of a compressed file is seen.
+bool DocumentReader::refuse_text(Record& record) {
+  const auto most = static_cast<Index>(most_uncut_bytes_);
+  record.problem = cutter_ ? uncut_problem(most) : "a text of more than " + std::to_string(most) + " bytes";
+  do {
+    position_ = buffer_.size();
+  } while (fill());
   is_text_done_ = true;
   return true;
 }
 
 bool DocumentReader::next_line(Record& record) {
-  std::size_t searched = 0;
   for (;;) {
-    const std::size_t newline = rest().find('\n', searched);
-    if (newline != std::string_view::npos) {
-      take_line(record, newline, true);
-    } else if (rest().size() > most_line_bytes_) {
-      return skip_long_line(record);
-    } else {
-      searched = rest().size();
-      if (fill()) continue;
-      if (rest().empty()) return false;
-      take_line(record, rest().size(), false);
-    }
-    const bool is_blank = record.bytes.find_first_not_of(kBlanks) == std::string::npos;
+    if (rest().empty() && !fill()) return false;
+    take_line(record);
+    const bool is_blank = record.problem.empty() && record.bytes.find_first_not_of(kBlanks) == std::string::npos;
     if (format_ != InputFormat::jsonl || !is_blank) return true;
-    searched = 0;
+    record.bytes.clear();
   }
 }
 
-void DocumentReader::take_line(Record& record, std::size_t bytes, bool has_end) {
-  // Room behind the bytes saves the JSON parser a copy.
-  constexpr std::size_t kPadding = 64;
-  ++line_;
-  record.bytes.clear();
-  record.bytes.reserve(bytes + kPadding);
-  record.bytes.assign(rest().substr(0, bytes));
-  if (has_end && record.bytes.ends_with('\r')) record.bytes.pop_back();
-  record.line = line_;
-  record.has_end = has_end;
-  position_ += bytes + (has_end ? 1 : 0);
-}
-
-bool DocumentReader::skip_long_line(Record& record) {
+void DocumentReader::take_line(Record& record) {
   record.line = ++line_;
-  record.problem = "a line of more than " + std::to_string(most_line_bytes_) + " bytes";
   for (;;) {
     const std::size_t newline = rest().find('\n');
-    if (newline != std::string_view::npos) {
-      position_ += newline + 1;
-      return true;
+    record.has_end = newline != std::string_view::npos;
+    const std::string_view piece = rest().substr(0, newline);
+    position_ += piece.size() + (record.has_end ? 1 : 0);
+    if (record.problem.empty() && piece.size() > most_bytes_ - record.bytes.size()) {
+      record.problem = "a line of more than " + std::to_string(most_bytes_) + " bytes";
+      record.bytes = std::string();
     }
-    position_ = buffer_.size();
-    if (!fill()) return true;
+    if (record.problem.empty()) append_within(piece, most_bytes_, record.bytes);
+    if (record.has_end || !fill()) break;
   }
+  if (record.has_end && record.bytes.ends_with('\r')) record.bytes.pop_back();
 }
 
 }  // namespace bam::text

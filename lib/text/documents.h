@@ -24,7 +24,10 @@ enum class InputFormat {
 struct InputOptions {
   InputFormat format = InputFormat::automatic;
   std::string field = "text";
-  Index most_line_bytes = Index{256} << 20;  // a longer line is a problem of that record
+  // What is longer is a problem of that record, so that what is held in memory does not grow with the input: a line, a
+  // text that is to be handed out whole, and a stretch of another in which there is no place to cut it.
+  Index most_bytes = Index{64} << 20;
+  Index most_uncut_bytes = Index{64} << 20;
 };
 
 // One document, or one part of a document where a text was cut.
@@ -37,14 +40,17 @@ struct Record {
   std::string problem;  // not empty: why `bytes` is not here
 };
 
+// For people: that a stretch of text is longer than may be.
+std::string uncut_problem(Index most_bytes);
+
 // Where a text may be cut: a place in (0, size], or 0 for nowhere (Tokenizer::last_cut).
 using Cutter = std::function<Index(std::string_view)>;
 
 class DocumentReader {
  public:
-  // "-" is standard input; zstd and gzip are undone. Text is handed out in parts of about a megabyte where `cutter`
-  // finds places, else whole. Throws Error as io::open_decompressed does, also from next(), and with the automatic
-  // format where a file is a checkpoint.
+  // "-" is standard input; zstd and gzip are undone. Text is handed out in parts of 128 KiB and more where `cutter`
+  // finds places, else whole. A file without a byte is an empty text, or no line. Throws Error as io::open_decompressed
+  // does, also from next(), and with the automatic format where a file is a checkpoint.
   DocumentReader(const std::string& path, const InputOptions& options, Cutter cutter = {});
   DocumentReader(std::unique_ptr<io::ByteSource> source, const InputOptions& options, Cutter cutter = {});
 
@@ -53,43 +59,44 @@ class DocumentReader {
 
   InputFormat format() const { return format_; }  // never automatic
   const std::string& name() const { return source_->name(); }
+  bool is_empty() const { return at_end_ && !has_bytes_; }  // no byte in the whole file
 
  private:
   bool fill();
   InputFormat detect() const;
   bool next_text(Record& record);
   bool next_line(Record& record);
-  void take_line(Record& record, std::size_t bytes, bool has_end);
-  bool skip_long_line(Record& record);
+  bool refuse_text(Record& record);
+  void take_line(Record& record);
   std::string_view rest() const { return std::string_view(buffer_).substr(position_); }
 
   std::unique_ptr<io::ByteSource> source_;
   Cutter cutter_;
   InputFormat format_;
-  std::size_t most_line_bytes_;
+  std::size_t most_bytes_;
+  std::size_t most_uncut_bytes_;
   std::string buffer_;
   std::size_t position_ = 0;  // of the first byte not handed out
   bool at_end_ = false;
+  bool has_bytes_ = false;
   bool is_inside_text_ = false;
   bool is_text_done_ = false;
   Index line_ = 0;
 };
 
-// Takes the text out of records. One per thread.
+// Takes the text out of records.
 class TextExtractor {
  public:
   TextExtractor(InputFormat format, std::string field);
-  ~TextExtractor();
 
-  // Sets `text` (valid until the next call, or while the record lives) and returns an empty string; or returns what is
-  // wrong with the record, on one line: not valid JSON, no such field, not a string, not UTF-8, half a surrogate pair.
-  std::string extract(const Record& record, std::string_view& text);
+  // Sets `text`, which lies in the record, and returns an empty string; or returns what is wrong with the record, on
+  // one line: not valid JSON, no such field, not a string, not UTF-8, half a surrogate pair. Once for each record:
+  // JSON's escapes are undone in its bytes.
+  std::string extract(Record& record, std::string_view& text) const;
 
  private:
-  struct Json;
   InputFormat format_;
   std::string field_;
-  std::unique_ptr<Json> json_;
 };
 
 }  // namespace bam::text

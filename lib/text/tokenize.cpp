@@ -22,16 +22,12 @@ std::string counted(Index count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// Long enough that handing it to a thread does not show, short enough that a few of them are little memory.
-constexpr std::size_t kBatchBytes = 1 << 20;
+// Long enough that handing it to a thread does not show, short enough that many of them are little memory.
+constexpr std::size_t kBatchBytes = 128 << 10;
 
-struct Batch {
-  std::string name;
-  InputFormat format = InputFormat::text;
-  std::vector<Record> records;
-  std::size_t bytes = 0;
-  std::size_t passed_over = 0;  // so many of the first were delivered by an earlier run
-};
+// Bytes of text that are handed out and not yet delivered, for any number of threads. A byte becomes up to eleven ids,
+// where a normaliser makes eighteen letters out of one.
+constexpr std::size_t kMostBytesUnderWay = 3 << 20;
 
 // The beginning of a text's SHA-256.
 using TextDigest = std::array<std::uint64_t, 2>;
@@ -50,6 +46,15 @@ struct DigestHash {
   std::size_t operator()(const TextDigest& digest) const { return digest[1]; }
 };
 
+struct Batch {
+  std::string name;
+  InputFormat format = InputFormat::text;
+  std::vector<Record> records;
+  std::size_t bytes = 0;             // of memory
+  std::size_t passed_over = 0;       // so many of the first were delivered by an earlier run
+  std::optional<TextDigest> digest;  // of the document that these are parts of
+};
+
 struct EncodedRecord {
   std::size_t ids = 0;  // how many of EncodedBatch::ids
   Index text_bytes = 0;
@@ -59,7 +64,6 @@ struct EncodedRecord {
   bool ends = true;
   bool is_utf8 = true;
   std::optional<unsigned char> lost;
-  bool held_out = false;
   bool passed_over = false;
   TextDigest digest{};
   std::string problem;
@@ -67,55 +71,85 @@ struct EncodedRecord {
 
 struct EncodedBatch {
   std::string name;
+  std::size_t bytes = 0;
   std::vector<Token> ids;
   std::vector<EncodedRecord> records;
 };
 
-// Returns what encode_document does.
-std::optional<unsigned char> encode_record(const Tokenizer& tokenizer, const Record& record, std::string_view text,
-                                           std::vector<Token>& ids) {
-  if (record.begins && record.ends) return encode_document(tokenizer, text, ids);
-  if (record.begins) ids.push_back(tokenizer.bos_id());
-  const std::optional<unsigned char> lost = tokenizer.encode_part(text, record.begins, ids);
-  if (record.ends && tokenizer.eos_id()) ids.push_back(*tokenizer.eos_id());
-  return lost;
-}
+// What a record takes beside its text, so that lines of nothing are bounded too.
+constexpr std::size_t kRecordBytes = sizeof(Record) + sizeof(EncodedRecord);
 
 bool looks_at_texts(const TokenizeOptions& options) {
   return options.drop_duplicates || options.held_out_share > 0;
 }
 
-EncodedBatch encode_batch(const Tokenizer& tokenizer, const TokenizeOptions& options, const Batch& batch) {
-  EncodedBatch encoded{batch.name, {}, {}};
-  TextExtractor extractor(batch.format, options.input.field);
-  for (const Record& record : batch.records) {
+bool is_held_out(const TokenizeOptions& options, const TextDigest& digest) {
+  return options.held_out_share > 0 && std::ldexp(static_cast<double>(digest[0]), -64) < options.held_out_share;
+}
+
+// Throws Error. A document that is whole has its BOS and EOS; those of one in parts are put around it when it is
+// delivered.
+void encode_text(const Tokenizer& tokenizer, std::string_view text, EncodedRecord& record, std::vector<Token>& ids) {
+  const std::size_t start = ids.size();
+  if (record.begins && record.ends) {
+    record.lost = encode_document(tokenizer, text, ids);
+  } else {
+    record.lost = tokenizer.encode_part(text, record.begins, ids);
+  }
+  record.ids = ids.size() - start;
+  record.is_utf8 = tokenizer.fidelity() == Fidelity::bytes || is_utf8(text);
+}
+
+EncodedBatch encode_batch(const Tokenizer& tokenizer, const TokenizeOptions& options, Batch&& batch) {
+  EncodedBatch encoded{batch.name, batch.bytes, {}, {}};
+  const TextExtractor extractor(batch.format, options.input.field);
+  for (Record& record : batch.records) {
     EncodedRecord result;
     result.line = record.line;
     result.read_bytes = static_cast<Index>(record.bytes.size());
     result.begins = record.begins;
     result.ends = record.ends;
-    const std::size_t start = encoded.ids.size();
-    std::string_view text;
     result.passed_over = encoded.records.size() < batch.passed_over;
-    if (!result.passed_over || looks_at_texts(options)) result.problem = extractor.extract(record, text);
+    std::string_view text;
+    result.problem = extractor.extract(record, text);
+    result.text_bytes = static_cast<Index>(text.size());
     if (looks_at_texts(options) && result.problem.empty()) {
-      result.digest = digest_of(text);
-      result.held_out = std::ldexp(static_cast<double>(result.digest[0]), -64) < options.held_out_share;
+      result.digest = batch.digest ? *batch.digest : digest_of(text);
     }
-    if (result.problem.empty() && (!result.passed_over || result.held_out)) {
+    if (result.problem.empty() && (!result.passed_over || is_held_out(options, result.digest))) {
+      const std::size_t start = encoded.ids.size();
       try {
-        result.lost = encode_record(tokenizer, record, text, encoded.ids);
-        result.is_utf8 = tokenizer.fidelity() == Fidelity::bytes || is_utf8(text);
+        encode_text(tokenizer, text, result, encoded.ids);
       } catch (const Error& error) {
         encoded.ids.resize(start);
+        result.ids = 0;
         result.problem = error.what();
       }
     }
-    result.text_bytes = static_cast<Index>(text.size());
-    result.ids = encoded.ids.size() - start;
+    record.bytes = std::string();
     encoded.records.push_back(std::move(result));
   }
   return encoded;
+}
+
+// Ends of the parts of a text, each of about so many bytes, or of more where it cannot be cut. None for a text with a
+// part that is too long.
+std::vector<std::size_t> parts_of(std::string_view text, const Tokenizer& tokenizer) {
+  const auto most = static_cast<std::size_t>(tokenizer.most_uncut_bytes());
+  std::vector<std::size_t> ends;
+  std::size_t begin = 0;
+  for (std::size_t wanted = kBatchBytes; text.size() - begin > wanted;) {
+    const Index cut = tokenizer.last_cut(text.substr(begin, wanted));
+    if (cut > 0) {
+      begin += static_cast<std::size_t>(cut);
+      ends.push_back(begin);
+    }
+    if (cut == 0 && wanted > most) return {};
+    wanted = cut > 0 ? kBatchBytes : 2 * wanted;
+  }
+  if (text.size() - begin > most) return {};
+  ends.push_back(text.size());
+  return ends;
 }
 
 class Pipeline {
@@ -129,83 +163,203 @@ class Pipeline {
         problems_(options.on_error),
         totals_(options.before),
         to_pass_over_(options.before.records),
-        encoders_(options.threads,
-                  [this] { return [this](Batch&& batch) { return encode_batch(tokenizer_, options_, batch); }; }) {}
+        encoders_(options.threads, [this] {
+          return [this](Batch&& batch) { return encode_batch(tokenizer_, options_, std::move(batch)); };
+        }) {}
 
   void add_file(const std::string& path) {
     Cutter cutter;
     if (!looks_at_texts(options_)) cutter = [this](std::string_view text) { return tokenizer_.last_cut(text); };
-    DocumentReader reader(path, options_.input, std::move(cutter));
+    InputOptions input = options_.input;
+    input.most_uncut_bytes = tokenizer_.most_uncut_bytes();
+    DocumentReader reader(path, input, std::move(cutter));
     log::detail(reader.name() + ": read as " + name_of(reader.format()));
-    Batch batch;
-    for (Record record; reader.next(record);) {
-      batch.bytes += record.bytes.size();
-      if (to_pass_over_ > 0) {
-        --to_pass_over_;
-        ++batch.passed_over;
-      }
-      batch.records.push_back(std::move(record));
-      if (batch.bytes >= kBatchBytes) submit(std::exchange(batch, Batch()), reader);
-    }
-    submit(std::move(batch), reader);
-    ++files_;
+    for (Record record; reader.next(record);) add_record(std::move(record), reader);
+    submit(reader.name(), reader.format());
+    if (files_++ == 0) first_file_ = reader.name();
+    has_input_ = has_input_ || !reader.is_empty();
   }
 
   TokenizeTotals finish() {
     while (!encoders_.is_empty()) deliver_first();
+    if (files_ > 0 && !has_input_) {
+      throw Error(first_file_ + ": empty, expected text" + (files_ > 1 ? " there or in the other files" : ""));
+    }
     totals_.files = files_;
     return totals_;
   }
 
  private:
+  // What becomes of a document; not known before it has ids.
+  enum class Fate { empty, kept, held_out, duplicate, skipped };
+
+  // The document whose parts are being delivered.
+  struct Document {
+    Fate fate = Fate::empty;
+    Index text_bytes = 0;
+    bool is_utf8 = true;
+    bool loses = false;
+    bool has_bos = false;  // of one in parts: it is written
+  };
+
   static std::string name_of(InputFormat format) {
     if (format == InputFormat::text) return "text";
     return format == InputFormat::lines ? "lines" : "JSON lines";
   }
 
-  void submit(Batch batch, const DocumentReader& reader) {
-    if (batch.records.empty()) return;
-    batch.name = reader.name();
-    batch.format = reader.format();
-    while (encoders_.is_full()) deliver_first();
-    encoders_.submit(std::move(batch));
+  void add_record(Record record, const DocumentReader& reader) {
+    const bool is_passed_over = to_pass_over_ > 0;
+    if (is_passed_over && record.ends) --to_pass_over_;
+    if (is_passed_over && !looks_at_texts(options_)) return;
+    if (record.begins && record.ends && record.bytes.size() > kBatchBytes) {
+      submit(reader.name(), reader.format());
+      return add_long(std::move(record), is_passed_over, reader);
+    }
+    append(std::move(record), is_passed_over);
+    if (batch_.bytes >= kBatchBytes) submit(reader.name(), reader.format());
+  }
+
+  // A long document goes through in parts, as a text does: of what it becomes only some are in memory, and all threads
+  // have a share in it. Its text is taken out here, since no part may go before the whole is known to be without
+  // problem.
+  void add_long(Record record, bool is_passed_over, const DocumentReader& reader) {
+    std::string_view text;
+    record.problem = TextExtractor(reader.format(), options_.input.field).extract(record, text);
+    std::optional<TextDigest> digest;
+    if (looks_at_texts(options_) && record.problem.empty()) digest = digest_of(text);
+    std::vector<std::size_t> ends = parts_of(text, tokenizer_);
+    if (ends.empty()) {
+      record.problem = uncut_problem(tokenizer_.most_uncut_bytes());
+      text = {};
+      ends = {0};
+    }
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      Record part;
+      part.line = record.line;
+      part.problem = record.problem;
+      part.begins = begin == 0;
+      part.ends = end == text.size();
+      part.bytes = text.substr(begin, end - begin);
+      begin = end;
+      if (part.ends) record.bytes = std::string();
+      append(std::move(part), is_passed_over);
+      batch_.digest = digest;
+      submit(reader.name(), InputFormat::text);
+    }
+  }
+
+  void append(Record record, bool is_passed_over) {
+    batch_.bytes += record.bytes.size() + kRecordBytes;
+    batch_.passed_over += is_passed_over ? 1 : 0;
+    batch_.records.push_back(std::move(record));
+  }
+
+  void submit(const std::string& name, InputFormat format) {
+    if (batch_.records.empty()) return;
+    batch_.name = name;
+    batch_.format = format;
+    while (encoders_.is_full() || (under_way_ > 0 && under_way_ + batch_.bytes > kMostBytesUnderWay)) deliver_first();
+    under_way_ += batch_.bytes;
+    encoders_.submit(std::exchange(batch_, Batch()));
   }
 
   void deliver_first() {
     const EncodedBatch batch = encoders_.take();
+    under_way_ -= batch.bytes;
     std::span<const Token> rest = batch.ids;
     for (const EncodedRecord& record : batch.records) {
-      deliver(batch.name, record, rest.first(record.ids));
+      const std::span<const Token> ids = rest.first(record.ids);
       rest = rest.subspan(record.ids);
+      if (record.passed_over) {
+        deliver_again(record, ids);
+      } else {
+        deliver(batch.name, record, ids);
+      }
     }
     if (progress_) progress_(totals_);
   }
 
+  // Of what an earlier run delivered: to hold out, and to remember.
+  void deliver_again(const EncodedRecord& record, std::span<const Token> ids) {
+    if (record.begins) document_ = {};
+    if (!record.problem.empty()) document_.fate = Fate::skipped;
+    decide(record, ids);
+    if (document_.fate == Fate::held_out) write(record, ids);
+  }
+
   void deliver(const std::string& name, const EncodedRecord& record, std::span<const Token> ids) {
-    if (record.passed_over) {
-      if (record.problem.empty() && is_new(record) && record.held_out && !ids.empty()) {
-        options_.held_out(ids, true, totals_);
-      }
-      return;
-    }
-    ++totals_.records;
-    if (record.lost) note_lost(name, record);
+    if (record.begins) document_ = {};
     totals_.read_bytes += record.read_bytes;
+    if (record.lost) note_lost(name, record);
     if (!record.problem.empty()) {
-      problems_.report(name, record.line, record.problem);
-      ++totals_.skipped;
-    } else if (record.begins && record.ends && ids.empty()) {
-      ++totals_.empty;
-      if (record.lost) ++totals_.lossy;
-    } else if (!is_new(record)) {
-      ++totals_.duplicates;
-    } else if (record.held_out) {
-      ++totals_.held_out;
-      options_.held_out(ids, true, totals_);
+      skip(name, record);
     } else {
-      count(record, ids);
-      sink_(ids, record.ends, totals_);
+      decide(record, ids);
     }
+    document_.text_bytes += record.text_bytes;
+    document_.is_utf8 = document_.is_utf8 && record.is_utf8;
+    document_.loses = document_.loses || record.lost;
+    if (record.ends) count_document();
+    if (document_.fate == Fate::kept || document_.fate == Fate::held_out) write(record, ids);
+  }
+
+  // A document of which something is written already cannot be left out any more.
+  void skip(const std::string& name, const EncodedRecord& record) {
+    if (!record.begins) throw Error(name + ": " + record.problem);
+    problems_.report(name, record.line, record.problem);
+    document_.fate = Fate::skipped;
+  }
+
+  // With its first ids; remembers its text.
+  void decide(const EncodedRecord& record, std::span<const Token> ids) {
+    const bool has_ids = !ids.empty() || (record.passed_over && record.text_bytes > 0);
+    if (document_.fate != Fate::empty || !has_ids) return;
+    if (options_.drop_duplicates && !seen_.insert(record.digest).second) {
+      document_.fate = Fate::duplicate;
+    } else {
+      document_.fate = is_held_out(options_, record.digest) ? Fate::held_out : Fate::kept;
+    }
+  }
+
+  void count_document() {
+    ++totals_.records;
+    switch (document_.fate) {
+      case Fate::empty:
+        ++totals_.empty;
+        break;
+      case Fate::skipped:
+        ++totals_.skipped;
+        return;
+      case Fate::duplicate:
+        ++totals_.duplicates;
+        return;
+      case Fate::held_out:
+        ++totals_.held_out;
+        return;
+      case Fate::kept:
+        ++totals_.documents;
+        totals_.text_bytes += document_.text_bytes;
+        if (!document_.is_utf8) ++totals_.not_utf8;
+        break;
+    }
+    if (document_.loses) ++totals_.lossy;
+  }
+
+  void write(const EncodedRecord& record, std::span<const Token> ids) {
+    const bool is_kept = document_.fate == Fate::kept;
+    const DocumentSink& sink = is_kept ? sink_ : options_.held_out;
+    const auto send = [&](std::span<const Token> some, bool ends) {
+      if (is_kept) totals_.tokens += std::ssize(some);
+      sink(some, ends, totals_);
+    };
+    if (record.begins && record.ends) return send(ids, true);
+    const Token bos = tokenizer_.bos_id();
+    if (!std::exchange(document_.has_bos, true)) send({&bos, 1}, false);
+    send(ids, false);
+    if (!record.ends) return;
+    const std::optional<Token> eos = tokenizer_.eos_id();
+    send({eos ? &*eos : nullptr, eos ? std::size_t{1} : 0}, true);
   }
 
   // The first is shown: what is lost must be known before a long run ends.
@@ -216,21 +370,6 @@ class Pipeline {
     log::warning(where + ": " + lost_message(*record.lost));
   }
 
-  // Remembers its text.
-  bool is_new(const EncodedRecord& record) { return !options_.drop_duplicates || seen_.insert(record.digest).second; }
-
-  void count(const EncodedRecord& record, std::span<const Token> ids) {
-    totals_.tokens += static_cast<Index>(ids.size());
-    totals_.text_bytes += record.text_bytes;
-    document_is_utf8_ = record.is_utf8 && (record.begins || document_is_utf8_);
-    document_loses_ = record.lost || (!record.begins && document_loses_);
-    if (record.ends) {
-      ++totals_.documents;
-      if (document_loses_) ++totals_.lossy;
-      if (!document_is_utf8_) ++totals_.not_utf8;
-    }
-  }
-
   const Tokenizer& tokenizer_;
   const TokenizeOptions& options_;
   const DocumentSink& sink_;
@@ -238,11 +377,14 @@ class Pipeline {
   ProblemPolicy problems_;
   TokenizeTotals totals_;
   Index files_ = 0;
+  std::string first_file_;
+  bool has_input_ = false;
   Index to_pass_over_;
-  std::unordered_set<TextDigest, DigestHash> seen_;
-  bool document_is_utf8_ = true;
-  bool document_loses_ = false;
+  Batch batch_;                // being filled
+  std::size_t under_way_ = 0;  // bytes submitted and not yet delivered
   bool shown_lost_ = false;
+  Document document_;
+  std::unordered_set<TextDigest, DigestHash> seen_;
   OrderedWorkers<Batch, EncodedBatch> encoders_;  // destroyed first: its threads use the rest
 };
 

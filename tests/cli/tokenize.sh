@@ -183,6 +183,9 @@ contains err '^bam-tokenize: warning: 3 documents with bytes that this tokenizer
 
 # Bad input files.
 : >empty.txt
+: >empty.txt.zst
+: >empty.jsonl
+zstd -cq empty.txt >none.txt.zst
 mkdir directory
 head -c 100 a.gz >cut.gz
 fails() {
@@ -192,7 +195,9 @@ fails() {
   one_line_error "^bam-tokenize: $expected"
   absent no.tok.zst
 }
-fails 'empty.txt: empty' --tokenizer bytes empty.txt
+fails 'empty.txt: empty, expected text$' --tokenizer bytes empty.txt
+fails 'empty.txt: empty, expected text there or in the other files$' --tokenizer bytes empty.txt empty.txt
+fails 'empty.txt.zst: does not begin as a file whose name ends with .zst' --tokenizer bytes empty.txt.zst text.txt
 fails 'directory: is a directory' --tokenizer bytes directory
 fails 'all.tok.zst: a token shard, expected text' --tokenizer bytes all.tok.zst
 fails 'missing.txt: ' --tokenizer bytes missing.txt
@@ -206,6 +211,50 @@ printf '{"text":""}\n{}\n' >nothing.jsonl
 expect 1 bam-tokenize --tokenizer bytes --on-error skip nothing.jsonl -o no.tok.zst
 contains err ': no tokens to write: 1 empty document, 1 record skipped$'
 absent no.tok.zst
+
+# A file without a byte among others is an empty document, or no line.
+expect 0 bam-tokenize --tokenizer bytes empty.txt odd.txt none.txt.zst empty.jsonl -o some.tok.zst
+contains err '^bam-tokenize: 1 document, .*, 2 empty documents, 0 records skipped, in '
+expect 0 bam-tokenize --tokenizer bytes --input lines empty.txt lines.txt -o some.tok.zst
+contains err '^bam-tokenize: 2 documents, .*, 1 empty document, '
+expect 1 bam-tokenize --learn 380 empty.txt -o no.model
+one_line_error '^bam-tokenize: no text to learn from'
+
+# Memory does not grow with the input, and what is too long is told. A line of 60 MB fits, in any number of threads.
+long_line() { # TIMES 13 bytes
+  printf '{"number":1e400,"text":"'
+  yes 'long \n words' | tr -d '\n' | head -c $((13 * $1))
+  printf '"}\n'
+}
+long_line 4600000 >long.jsonl
+if ! has_sanitizers; then
+  for options in "" "--hold-out 0.5 --hold-out-to held-long.tok.zst --dedup"; do
+    # shellcheck disable=SC2086
+    (ulimit -v 400000 && { cat long.jsonl && echo '{"text":"a"}'; } | quiet --threads 1 --input jsonl $options -o long.tok.zst) ||
+      fail "a line of 60 MB takes more than 400 MB"
+  done
+fi
+quiet --threads 3 long.jsonl -o long.tok.zst
+bam-tokenize --decode --input text long.tok.zst | cmp -s - <(yes 'long @ words' | tr -d '\n' | tr @ '\n' | head -c $((4600000 * 12))) ||
+  fail "a long line does not come back"
+long_line 5400000 >long.jsonl
+expect 1 bam-tokenize --input jsonl -o no.tok.zst <long.jsonl
+one_line_error '^bam-tokenize: standard input:1: a line of more than 67108864 bytes$'
+absent no.tok.zst
+echo '{"text":"a"}' >>long.jsonl
+expect 0 bam-tokenize --on-error skip long.jsonl -o some.tok.zst
+contains err 'skipped long.jsonl:1: a line of more than'
+contains err ': 1 document, .*, 1 record skipped'
+head -c 9000000 /dev/zero | tr '\0' a >uncut.txt
+expect 1 bam-tokenize -q --tokenizer few.json uncut.txt -o no.tok.zst
+one_line_error '^bam-tokenize: uncut.txt: more than 8388608 bytes of text without a place where the tokenizer lets it be cut$'
+{ yes 'ab ab' | head -c 300000; cat uncut.txt; } >partly.txt
+expect 1 bam-tokenize -q --on-error skip --tokenizer few.json partly.txt -o no.tok.zst
+contains err '^bam-tokenize: partly.txt: more than 8388608 bytes'
+absent no.tok.zst
+expect 0 bam-tokenize -q --on-error skip --tokenizer few.json uncut.txt few.txt -o some.tok.zst
+contains err 'skipped uncut.txt: more than'
+rm -f long.jsonl long.tok.zst held-long.tok.zst uncut.txt partly.txt
 
 # Bad output.
 expect 1 quiet --tokenizer bytes text.txt -o /dev/full

@@ -15,10 +15,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   InputOptions options;
   options.format = static_cast<InputFormat>(data[0] % 4);
-  options.most_line_bytes = 1000;
+  options.most_bytes = 1000;
   try {
     DocumentReader reader(bam::io::decompress(bam::io::source_from_memory("fuzz.jsonl", bytes)), options);
-    TextExtractor extractor(reader.format(), "text");
+    const TextExtractor extractor(reader.format(), "text");
     for (Record record; reader.next(record);) {
       std::string_view text;
       const std::string problem = extractor.extract(record, text);

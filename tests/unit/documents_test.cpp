@@ -1,11 +1,15 @@
 // boxes: text io base
 #include "text/documents.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
+#include <random>
 
 #include "base/error.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "text/utf8.h"
 
 using bam::Index;
 using namespace bam::test;
@@ -32,7 +36,7 @@ using Strings = std::vector<std::string>;
 
 // The text of one JSON line, or "problem: ...".
 std::string extracted(const std::string& line, const std::string& field = "text", bool has_end = true) {
-  TextExtractor extractor(InputFormat::jsonl, field);
+  const TextExtractor extractor(InputFormat::jsonl, field);
   Record record;
   record.bytes = line;
   record.has_end = has_end;
@@ -78,9 +82,41 @@ TEST_CASE("documents: a long text comes in parts where it may be cut, whole wher
   // A cut at the very end leaves an empty last part, which still ends the document.
   const std::vector<Record> ends = records_of(std::string(1 << 20, 'x'), InputFormat::text,
                                               [](std::string_view text) { return static_cast<Index>(text.size()); });
-  REQUIRE(ends.size() == 2);
-  CHECK(ends[1].bytes.empty());
-  CHECK(ends[1].ends);
+  REQUIRE(ends.size() > 1);
+  CHECK(ends.back().bytes.empty());
+  CHECK(ends.back().ends);
+}
+
+TEST_CASE("documents: what is too long to be held is a problem, and the rest of the file none") {
+  InputOptions options;
+  options.format = InputFormat::text;
+  options.most_bytes = 1'000'000;
+  options.most_uncut_bytes = 500'000;
+  const auto records = [&](const std::string& bytes, const Cutter& cutter) {
+    DocumentReader reader(bam::io::source_from_memory("in", bytes), options, cutter);
+    std::vector<Record> all;
+    for (Record record; reader.next(record);) all.push_back(record);
+    return all;
+  };
+  const Cutter behind_newline = [](std::string_view text) { return static_cast<Index>(text.rfind('\n') + 1); };
+  CHECK(records(std::string(1'000'000, 'x'), {}).front().problem.empty());
+  CHECK(records(std::string(1'000'001, 'x'), {}).front().problem == "a text of more than 1000000 bytes");
+  CHECK(records(std::string(500'000, 'x'), behind_newline).front().problem.empty());
+  CHECK(records(std::string(500'001, 'x'), behind_newline).front().problem == uncut_problem(500'000));
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += std::string(50'000, 'x') + "\n";
+  CHECK(records(lines, behind_newline).back().problem.empty());
+  const std::vector<Record> late = records(lines + std::string(3'000'000, 'x'), behind_newline);
+  CHECK(late.front().problem.empty());
+  CHECK(late.back().problem == uncut_problem(500'000));
+  CHECK_FALSE(late.back().begins);
+  CHECK(late.back().ends);
+}
+
+TEST_CASE("documents: a file without a byte is an empty text, and no line") {
+  CHECK(lines_of("", InputFormat::text) == Strings{""});
+  CHECK(lines_of("").empty());
+  CHECK(lines_of("", InputFormat::jsonl).empty());
 }
 
 TEST_CASE("documents: lines end with LF or CR LF") {
@@ -107,7 +143,7 @@ TEST_CASE("documents: lines across the borders of what is read at once") {
 TEST_CASE("documents: a line above the limit is a problem of its own") {
   InputOptions options;
   options.format = InputFormat::lines;
-  options.most_line_bytes = 1000;
+  options.most_bytes = 1000;
   const std::string bytes = "one\n" + std::string(900'000, 'x') + "\nthree\n" + std::string(900'000, 'y');
   DocumentReader reader(bam::io::source_from_memory("in", bytes), options);
   std::vector<Record> records;
@@ -142,6 +178,80 @@ TEST_CASE("documents: the field of a JSON line") {
   CHECK(extracted("{\"text\":\"" + std::string(5'000'000, 'x') + "\"}") == std::string(5'000'000, 'x'));
 }
 
+TEST_CASE("documents: numbers of any size are JSON") {
+  for (const std::string number : {"18446744073709551616", "-9223372036854775809", "1e400", "-1E-400", "0.1e+7", "-0",
+                                   "123456789012345678901234567890.5"}) {
+    CHECK(extracted("{\"n\":" + number + ",\"text\":\"a\"}") == "a");
+    CHECK(extracted("{\"text\":\"a\",\"n\":[" + number + "]}") == "a");
+    CHECK(extracted("{\"text\":" + number + "}") == "problem: field \"text\" is a number, expected a string");
+  }
+}
+
+TEST_CASE("documents: a field by its name, however that is written, and at the top alone") {
+  CHECK(extracted(R"({"te\u0078t":"a"})") == "a");
+  CHECK(extracted(R"({"a":{"text":"no"},"b":[{"text":"no"}],"text":"a"})") == "a");
+  CHECK(extracted(R"({"a":{"text":"no"}})") == R"(problem: no field "text"; it has "a")");
+  CHECK(extracted(R"({"text":"a","text":1})") == "problem: field \"text\" twice");
+  CHECK(extracted(R"({"text":{"text":"a"}})") == "problem: field \"text\" is an object, expected a string");
+  CHECK(extracted(R"([{"text":"a"}])") == "problem: not a JSON object but an array");
+}
+
+// What simdjson makes of the same line.
+std::string by_simdjson(const std::string& line) {
+  static simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  simdjson::dom::object object;
+  std::string_view text;
+  const simdjson::error_code error = parser.parse(line).get(root);
+  if (error == simdjson::NUMBER_ERROR || error == simdjson::STRING_ERROR)
+    return "unknown";  // it refuses some that JSON allows
+  if (error != simdjson::SUCCESS) return "not JSON";
+  if (root.get(object) != simdjson::SUCCESS) return "other JSON";
+  int found = 0;
+  for (const auto entry : object) {
+    if (entry.key != "text") continue;
+    if (++found > 1 || entry.value.get(text) != simdjson::SUCCESS) return "other JSON";
+  }
+  return found == 1 && is_utf8(text) ? "text: " + std::string(text) : "other JSON";
+}
+
+TEST_CASE("documents: what is JSON and what its text is, as simdjson has it, for lines with a fault or none") {
+  const std::vector<std::string> lines = {
+      R"({"text":"some \"quoted\" words\n, \u00e9\ud83d\ude00 and more of them","id":12,"x":[1.5,-2e3,[],{}]})",
+      R"( {"a":{"b":[true,false,null,{"c":"d"}]} , "text" : "t" } )", R"({"text":""})", R"([{"text":"a"},"b"])", "{}"};
+  const std::string faults("\"\\{}[],:ntu01-.eE /\0\x1f\x7f\x80\xc3\xa9\xff \t", 32);
+  std::mt19937 random(7);
+  int known = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string line = lines[random() % lines.size()];
+    for (auto faulty = random() % 3; faulty > 0; --faulty) {
+      const std::size_t at = random() % (line.size() + 1);
+      const char fault = faults[random() % faults.size()];
+      switch (random() % 3) {
+        case 0:
+          line.insert(at, 1, fault);
+          break;
+        case 1:
+          line.erase(at, 1 + random() % 4);
+          break;
+        default:
+          if (at < line.size()) line[at] = fault;
+      }
+    }
+    const std::string expected = by_simdjson(line);
+    if (expected == "unknown") continue;
+    const std::string found = extracted(line);
+    INFO(line << " gives " << found << ", expected " << expected);
+    const bool is_json =
+        !contains(found, "problem: not valid") && !contains(found, "unknown escape") && !contains(found, "not allow");
+    if (expected == "not JSON") REQUIRE_FALSE(is_json);
+    if (expected == "other JSON") REQUIRE((is_json && contains(found, "problem: ")));
+    if (expected.starts_with("text: ")) REQUIRE(found == expected.substr(6));
+    ++known;
+  }
+  CHECK(known > 100'000);
+}
+
 TEST_CASE("documents: what is wrong with a JSON line") {
   CHECK(extracted("{}") == "problem: no field \"text\" in an empty object");
   CHECK(extracted(R"({"a":1,"b":2})") == R"(problem: no field "text"; it has "a", "b")");
@@ -153,8 +263,18 @@ TEST_CASE("documents: what is wrong with a JSON line") {
   CHECK(extracted("\"text\"") == "problem: not a JSON object but a string");
   CHECK(extracted("{\"text\":\"\xff\"}") == "problem: not valid UTF-8");
   CHECK(extracted("{\"text\":\"\xed\xa0\x80\"}") == "problem: not valid UTF-8");
-  for (const std::string half : {R"(\ud800)", R"(\udc00)", R"(\ud800x)", R"(\ud800\ud800)", R"(\q)"}) {
+  for (const std::string half : {R"(\ud800)", R"(\udc00)", R"(\ud800x)", R"(\ud800\ud800)", R"(\ud800\u0041)"}) {
     CHECK(contains(extracted("{\"text\":\"" + half + "\"}"), "half of a surrogate pair"));
+    CHECK(extracted("{\"title\":\"" + half + "\",\"text\":\"a\"}") == "a");  // JSON allows it
+  }
+  for (const std::string escape : {R"(\q)", R"(\u12g4)", R"(\u123)", R"(\')"}) {
+    CHECK(extracted("{\"a\":\"" + escape + "\",\"text\":\"a\"}") == "problem: a string with an unknown escape");
+  }
+  for (const std::string number : {"01", "-", "1.", "1e", "1e+", "-a", "00", "-01"}) {
+    CHECK(extracted("{\"text\":\"a\",\"n\":" + number + "}") == "problem: a number that JSON does not allow");
+  }
+  for (const std::string other : {"+1", ".5", "1x", "NaN", "Infinity", "0x1", "1 2", "nul", "truex", "\0"}) {
+    CHECK(extracted("{\"text\":\"a\",\"n\":" + other + "}") == "problem: not valid JSON");
   }
   for (const std::string broken : {R"({"text":"a")", R"({"text":"a)", R"({"text":)", "{", R"({"text":"a"} x)",
                                    R"({"text":"a",})", "{'text':'a'}", "text", R"({"text":"a","n":tru})"}) {

@@ -122,6 +122,24 @@ TEST_CASE("stream: zstd, any number of frames, cut anywhere") {
   CHECK(unpack(zstd(folder, "")).empty());
 }
 
+TEST_CASE("stream: what zstd needs more memory or a dictionary for is told from what is damaged") {
+  const ScratchFolder folder;
+  if (zstd(folder, "x").empty()) return skip("no zstd program");
+  const auto packed = [&](const std::string& how) {
+    const std::string to = folder / "packed";
+    return std::system(("zstd -q -f " + how + " <" + (folder / "plain") + " >" + to).c_str()) == 0 ? slurp(to) : "";
+  };
+  spit(folder / "plain", some_bytes(3000));
+  CHECK(unpack(packed("--long=27")) == some_bytes(3000));
+  CHECK(error_of([&] { unpack(packed("--long=31")); }) ==
+        "input: compressed by zstd with a window above 128 MiB, expected at most that of --long=27");
+  REQUIRE(std::system(("zstd -q -f --train -B200 --maxdict=1000 " + (folder / "plain") + " -o " +
+                       (folder / "dictionary") + " 2>/dev/null")
+                          .c_str()) == 0);
+  CHECK(error_of([&] { unpack(packed("-D " + (folder / "dictionary"))); }) ==
+        "input: compressed by zstd with a dictionary, expected none");
+}
+
 TEST_CASE("stream: a flipped byte in a checked zstd stream is seen") {
   const ScratchFolder folder;
   const std::string text = some_bytes(500);
