@@ -264,7 +264,7 @@ class BpeTokenizer : public Tokenizer {
   bool append_piece(const BpePiece& piece, bool is_start, std::string& text) const {
     if (piece.role == PieceRole::unknown) {
       text += piece.text;
-      return false;
+      return is_start && text.empty();
     }
     std::string_view part = piece.text;
     bool dropped = false;

@@ -114,6 +114,10 @@ std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(std::string model, std::
   std::vector<io::TokenizerFile> files;
   files.push_back({kFileName, std::move(model)});
   const SentencePieceModel parsed = parse_sentencepiece_model(files.front().bytes, subject);
+  // Which the library cannot encode some texts with.
+  if (parsed.segmentation == SegmentationType::word) {
+    throw Error(subject + ": a SentencePiece model of the type WORD, expected BPE, UNIGRAM or CHAR");
+  }
   if (merges_by_ours(parsed)) return make_sentencepiece_bpe(parsed, files, std::move(name), choice, subject);
   return make_library_tokenizer(std::move(files.front().bytes), std::move(name), choice, subject);
 }

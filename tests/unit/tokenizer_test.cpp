@@ -174,10 +174,18 @@ TEST_CASE("tokenizer: long texts have the ids the library gives them in one piec
 
 TEST_CASE("tokenizer: ids in any order decode to what the library decodes them to") {
   bam::Rng rng(8);
+  const ScratchFolder folder;
+  std::vector<std::string> models;
   for (const std::string& name : kModels) {
-    const auto ours = open_model(name);
+    models.push_back(slurp(model_path(name)));
+    // The same, with nothing for the unknown: a second message about training is added to the first.
+    models.push_back(models.back() + std::string("\x12\x03\xE2\x02\x00", 5));
+  }
+  for (const std::string& model : models) {
+    spit(folder / "x.model", model);
+    const auto ours = open_tokenizer(folder / "x.model");
     sentencepiece::SentencePieceProcessor library;
-    REQUIRE(library.LoadFromSerializedProto(slurp(model_path(name))).ok());
+    REQUIRE(library.LoadFromSerializedProto(model).ok());
     for (int round = 0; round < 500; ++round) {
       std::vector<int> ids(rng.below(12));
       for (int& id : ids) {
@@ -315,6 +323,9 @@ TEST_CASE("tokenizer: files that are no tokenizer are refused in one line") {
     CHECK(is_one_line(problem));
     CHECK(contains(problem, folder / "x.model"));
   }
+  spit(folder / "x.model", "\x12\x02\x18\x03\x1A\x02\x18\x01");
+  CHECK(error_of([&] { open_tokenizer(folder / "x.model"); }) ==
+        folder / "x.model: a SentencePiece model of the type WORD, expected BPE, UNIGRAM or CHAR");
   CHECK(contains(error_of([&] { open_tokenizer(folder / "missing.model"); }), "missing.model"));
   CHECK(contains(error_of([&] { open_tokenizer(folder.path()); }), "directory"));
 }
