@@ -122,35 +122,54 @@ void refuse_idle_options(const TokenizeToolOptions& o, Mode mode, const cli::Con
 }
 
 // What a run that goes on in a folder of shards must have in common with the one that began there.
-std::string describe_run(const TokenizeToolOptions& o, const text::Tokenizer& tokenizer) {
+std::string describe_options(const TokenizeToolOptions& o, const text::Tokenizer& tokenizer) {
   io::JsonWriter json;
   json.begin_object().field("tokenizer", tokenizer.name()).field("kind", tokenizer.kind());
   json.field("sha256", tokenizer.sha256()).field("bos_id", Index{tokenizer.bos_id()});
   json.field("allow_special", o.allow_special).field("input", static_cast<int>(o.input.format));
   json.field("field", o.input.field).field("on_error", static_cast<int>(o.on_error)).field("dedup", o.dedup);
   json.field("hold_out", o.hold_out).field("shard_tokens", o.shard_tokens).field("level", o.level);
-  json.key("files").begin_array();
-  for (const std::string& path : o.files) {
-    json.value(path).value(text::bytes_of_file(path));
+  return json.end_object().text();
+}
+
+// A run that is done already: is its input still what it was, and what it held out there?
+void require_same_run(const TokenizeToolOptions& o, const text::Tokenizer& tokenizer, const text::ShardOutput& output,
+                      text::TokenizeOptions how) {
+  if (!output.journal().has_unchanged_files()) {
+    how.only_compares = true;
+    text::tokenize_files(o.files, tokenizer, how, {});
   }
-  return json.end_array().end_object().text();
+  if (o.hold_out_to) text::require_held_out(*o.hold_out_to, o.output.path, output.journal().held_out_sha256());
 }
 
 int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
   if ((o.hold_out > 0) != o.hold_out_to.has_value()) {
     throw UsageError("--hold-out, --hold-out-to: expected both or neither");
   }
+  if (o.hold_out_to && text::ShardOutput::is_folder(*o.hold_out_to)) {
+    throw UsageError("--hold-out-to: " + *o.hold_out_to + " is a folder, expected a file");
+  }
   const auto tokenizer = text::open_tokenizer(o.tokenizer, o.bos_token.value_or(""), o.allow_special);
   text::ShardOutput::Options options;
   options.writer = {static_cast<int>(o.level), context.threads};
   options.shard_tokens = o.shard_tokens;
   std::optional<text::ShardOutput> held_out;
+  options.may_be_empty = true;
   if (o.hold_out_to) held_out.emplace(*o.hold_out_to, *tokenizer, options);
-  options.run = describe_run(o, *tokenizer);
+  options.may_be_empty = false;
+  options.run = text::ShardJournal::describe(describe_options(o, *tokenizer), o.files);
   text::ShardOutput output(o.output.path, *tokenizer, options);
   if (output.single_file() != nullptr) cli::require_not_terminal(*output.single_file());
+  text::TokenizeOptions how{.input = o.input,
+                            .on_error = o.on_error,
+                            .threads = context.threads,
+                            .drop_duplicates = o.dedup,
+                            .held_out_share = o.hold_out,
+                            .held_out = {},
+                            .before = output.before(),
+                            .before_from = o.output.path};
   if (output.was_finished()) {
-    if (o.hold_out_to && output.before().held_out > 0) text::require_held_out(*o.hold_out_to, o.output.path);
+    require_same_run(o, *tokenizer, output, how);
     log::info(o.output.path + ": finished before, nothing is left to do");
     return 0;
   }
@@ -159,7 +178,6 @@ int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
   }
 
   cli::Progress progress({.total = text::bytes_to_read(o.files), .unit = "bytes"});
-  text::TokenizeOptions how{o.input, o.on_error, context.threads, o.dedup, o.hold_out, {}, output.before()};
   how.held_out = [&](std::span<const text::Token> ids, bool ends, const text::TokenizeTotals& so_far) {
     held_out->append(ids, ends, so_far);
   };
@@ -169,10 +187,12 @@ int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
         output.append(ids, ends, so_far);
       },
       [&](const text::TokenizeTotals& so_far) { progress.update(so_far.read_bytes); });
-  if (held_out && totals.documents > 0) held_out->finish(totals);  // else there is nothing to write, and report says so
-  output.finish(totals);
   progress.clear();
-  text::report(totals, progress.elapsed_s());
+  text::require_documents(totals);  // else nothing appears, what was held out neither
+  std::string held_out_sha256;
+  if (held_out) held_out_sha256 = held_out->finish(totals).front().totals.sha256;
+  output.finish(totals, held_out_sha256);
+  text::report(totals, progress.elapsed_s(), held_out.has_value());
   return 0;
 }
 

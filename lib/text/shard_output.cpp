@@ -50,7 +50,7 @@ ShardOutput::ShardOutput(const std::string& path, const Tokenizer& tokenizer, Op
     folder_ = path;
     while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
     make_folder(folder_);
-    if (!options_.run.empty()) journal_.emplace(folder_, options_.run);
+    if (options_.run) journal_.emplace(folder_, *options_.run);
     const bool goes_on = journal_ && fs::exists(ShardJournal::path_in(folder_));
     if (!goes_on) require_no_shards(folder_);
     // Before the first shard, so that a shard without its line is known to be of this run.
@@ -93,18 +93,21 @@ void ShardOutput::end_shard(const TokenizeTotals& so_far) {
   finished_.push_back({path_, std::move(totals)});
 }
 
-void require_held_out(const std::string& path, const std::string& folder) {
+void require_held_out(const std::string& path, const std::string& folder, const std::string& sha256) {
+  const std::string expected =
+      "; " + folder + " is finished, expected there what it held out, or another folder to begin anew";
   try {
-    const io::ShardFile file(path);
+    if (io::ShardFile(path).digest() != sha256) throw Error(path + ": another shard");
   } catch (const Error& error) {
-    throw Error(std::string(error.what()) + "; " + folder +
-                " is finished, expected there what it held out, or another folder to begin anew");
+    throw Error(error.what() + expected);
   }
 }
 
-const std::vector<ShardOutput::Finished>& ShardOutput::finish(const TokenizeTotals& totals) {
+const std::vector<ShardOutput::Finished>& ShardOutput::finish(const TokenizeTotals& totals,
+                                                              const std::string& held_out_sha256) {
+  if (!writer_ && options_.may_be_empty) begin_shard();
   if (writer_) end_shard(totals);
-  if (journal_) journal_->finish(totals);
+  if (journal_) journal_->finish(totals, held_out_sha256);
   return finished_;
 }
 

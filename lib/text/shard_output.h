@@ -19,8 +19,9 @@ class ShardOutput {
  public:
   struct Options {
     io::ShardWriter::Options writer;
-    Index shard_tokens = 100'000'000;  // in a folder: a shard ends with the document that reaches so many
-    std::string run;                   // in a folder: what describes the run (ShardJournal); "" keeps no journal
+    Index shard_tokens = 100'000'000;      // in a folder: a shard ends with the document that reaches so many
+    bool may_be_empty = false;             // a single file is written without ids, too
+    std::optional<ShardJournal::Run> run;  // in a folder: keeps a journal
   };
 
   // `path` is a folder when it ends with "/" or is one: it is made if need be, and its shards are 00000.tok.zst,
@@ -38,6 +39,7 @@ class ShardOutput {
   // What an earlier start of the run has finished; nothing is left to do when it finished all.
   TokenizeTotals before() const;
   bool was_finished() const { return journal_ && journal_->is_finished(); }
+  const ShardJournal& journal() const { return *journal_; }  // where was_finished()
 
   void append(std::span<const Token> ids, bool ends_document, const TokenizeTotals& so_far);
 
@@ -46,8 +48,9 @@ class ShardOutput {
     io::ShardTotals totals;
   };
   // Ends the last shard; `finished` are those of this start. Only then do a single file and the last of a folder get
-  // their final names; none does where there was no id at all.
-  const std::vector<Finished>& finish(const TokenizeTotals& totals);
+  // their final names; none does where there was no id at all, unless a file may be empty. The journal notes the digest
+  // of what was held out.
+  const std::vector<Finished>& finish(const TokenizeTotals& totals, const std::string& held_out_sha256 = "");
 
  private:
   void begin_shard();
@@ -63,7 +66,7 @@ class ShardOutput {
   std::optional<ShardJournal> journal_;
 };
 
-// Throws Error unless there is a shard at `path`, to which the finished run in `folder` wrote what it held out.
-void require_held_out(const std::string& path, const std::string& folder);
+// Throws Error unless the shard at `path` is what the finished run in `folder` held out.
+void require_held_out(const std::string& path, const std::string& folder, const std::string& sha256);
 
 }  // namespace bam::text

@@ -1,5 +1,6 @@
 #include "text/tokenize.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/numbers.h"
 #include "base/ordered_workers.h"
@@ -50,6 +52,7 @@ struct Batch {
   std::string name;
   InputFormat format = InputFormat::text;
   std::vector<Record> records;
+  std::vector<Index> input_digests;  // up to the end of each record
   std::size_t bytes = 0;             // of memory
   std::size_t passed_over = 0;       // so many of the first were delivered by an earlier run
   std::optional<TextDigest> digest;  // of the document that these are parts of
@@ -60,6 +63,7 @@ struct EncodedRecord {
   Index text_bytes = 0;
   Index read_bytes = 0;
   Index line = 0;
+  Index input_digest = 0;
   bool begins = true;
   bool ends = true;
   bool is_utf8 = true;
@@ -97,6 +101,11 @@ void encode_text(const Tokenizer& tokenizer, std::string_view text, EncodedRecor
     record.lost = tokenizer.encode_part(text, record.begins, ids);
   }
   record.ids = ids.size() - start;
+  const std::size_t borders = record.begins && record.ends ? 1 : 0;
+  const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(std::min(start + borders, ids.size()));
+  if (std::find(begin, ids.end(), tokenizer.bos_id()) != ids.end()) {
+    throw Error("the text of " + tokenizer.piece(tokenizer.bos_id()) + " in a document, which would begin another one");
+  }
   record.is_utf8 = tokenizer.fidelity() == Fidelity::bytes || is_utf8(text);
 }
 
@@ -106,6 +115,7 @@ EncodedBatch encode_batch(const Tokenizer& tokenizer, const TokenizeOptions& opt
   for (Record& record : batch.records) {
     EncodedRecord result;
     result.line = record.line;
+    result.input_digest = batch.input_digests[encoded.records.size()];
     result.read_bytes = static_cast<Index>(record.bytes.size());
     result.begins = record.begins;
     result.ends = record.ends;
@@ -185,6 +195,9 @@ class Pipeline {
     if (files_ > 0 && !has_input_) {
       throw Error(first_file_ + ": empty, expected text" + (files_ > 1 ? " there or in the other files" : ""));
     }
+    if (to_pass_over_ > 0) {
+      refuse_input("it ends before " + counted(options_.before.records, "document"));
+    }
     totals_.files = files_;
     return totals_;
   }
@@ -208,15 +221,28 @@ class Pipeline {
   }
 
   void add_record(Record record, const DocumentReader& reader) {
+    // That a document begins or ends counts too: files are not one.
+    input_digest_ = fingerprint(record.bytes, input_digest_ + (record.begins ? 1 : 0) + (record.ends ? 2 : 0));
     const bool is_passed_over = to_pass_over_ > 0;
-    if (is_passed_over && record.ends) --to_pass_over_;
-    if (is_passed_over && !looks_at_texts(options_)) return;
+    if (is_passed_over && record.ends && --to_pass_over_ == 0) require_same_input();
+    if (options_.only_compares && !is_passed_over) refuse_input("it goes on behind its former end");
+    if (is_passed_over && (options_.only_compares || !looks_at_texts(options_))) return;
     if (record.begins && record.ends && record.bytes.size() > kBatchBytes) {
       submit(reader.name(), reader.format());
       return add_long(std::move(record), is_passed_over, reader);
     }
     append(std::move(record), is_passed_over);
     if (batch_.bytes >= kBatchBytes) submit(reader.name(), reader.format());
+  }
+
+  void require_same_input() const {
+    if (input_digest_ == options_.before.input_digest) return;
+    refuse_input("it differs in the first " + counted(options_.before.records, "document"));
+  }
+
+  [[noreturn]] void refuse_input(const std::string& why) const {
+    throw Error(options_.before_from + ": made of other input: " + why +
+                ", expected the same input or a folder without shards");
   }
 
   // A long document goes through in parts, as a text does: of what it becomes only some are in memory, and all threads
@@ -253,6 +279,7 @@ class Pipeline {
     batch_.bytes += record.bytes.size() + kRecordBytes;
     batch_.passed_over += is_passed_over ? 1 : 0;
     batch_.records.push_back(std::move(record));
+    batch_.input_digests.push_back(input_digest_);
   }
 
   void submit(const std::string& name, InputFormat format) {
@@ -300,7 +327,10 @@ class Pipeline {
     document_.text_bytes += record.text_bytes;
     document_.is_utf8 = document_.is_utf8 && record.is_utf8;
     document_.loses = document_.loses || record.lost;
-    if (record.ends) count_document();
+    if (record.ends) {
+      totals_.input_digest = record.input_digest;
+      count_document();
+    }
     if (document_.fate == Fate::kept || document_.fate == Fate::held_out) write(record, ids);
   }
 
@@ -380,6 +410,7 @@ class Pipeline {
   std::string first_file_;
   bool has_input_ = false;
   Index to_pass_over_;
+  Index input_digest_ = 0;
   Batch batch_;                // being filled
   std::size_t under_way_ = 0;  // bytes submitted and not yet delivered
   bool shown_lost_ = false;
@@ -387,6 +418,13 @@ class Pipeline {
   std::unordered_set<TextDigest, DigestHash> seen_;
   OrderedWorkers<Batch, EncodedBatch> encoders_;  // destroyed first: its threads use the rest
 };
+
+std::string left_out(const TokenizeTotals& totals, bool holds_out) {
+  std::string what = counted(totals.empty, "empty document") + ", " + counted(totals.skipped, "record") + " skipped";
+  if (totals.duplicates > 0) what += ", " + counted(totals.duplicates, "duplicate") + " dropped";
+  if (holds_out) what += ", " + counted(totals.held_out, "document") + " held out";
+  return what;
+}
 
 }  // namespace
 
@@ -425,19 +463,12 @@ Index bytes_to_read(const std::vector<std::string>& paths) {
   return total;
 }
 
-Index bytes_of_file(const std::string& path) {
-  std::error_code error;
-  if (path == "-" || !std::filesystem::is_regular_file(path, error)) return -1;
-  const auto bytes = std::filesystem::file_size(path, error);
-  return error ? -1 : static_cast<Index>(bytes);
+void require_documents(const TokenizeTotals& totals) {
+  if (totals.documents == 0) throw Error("no tokens to write: " + left_out(totals, totals.held_out > 0));
 }
 
-void report(const TokenizeTotals& totals, double wall_s) {
-  std::string left_out =
-      counted(totals.empty, "empty document") + ", " + counted(totals.skipped, "record") + " skipped";
-  if (totals.duplicates > 0) left_out += ", " + counted(totals.duplicates, "duplicate") + " dropped";
-  if (totals.held_out > 0) left_out += ", " + counted(totals.held_out, "document") + " held out";
-  if (totals.documents == 0) throw Error("no tokens to write: " + left_out);
+void report(const TokenizeTotals& totals, double wall_s, bool holds_out) {
+  require_documents(totals);
   if (totals.not_utf8 > 0) {
     log::warning(counted(totals.not_utf8, "document") +
                  " with bytes that are not UTF-8, which this tokenizer cannot keep: each became U+FFFD");
@@ -450,7 +481,7 @@ void report(const TokenizeTotals& totals, double wall_s) {
   std::ostringstream line;
   line << counted(totals.documents, "document") << ", " << counted(totals.tokens, "token") << " from "
        << counted(totals.text_bytes, "byte") << std::fixed << std::setprecision(2) << " (" << bytes_per_token
-       << " bytes a token), " << left_out << ", in " << human_seconds(wall_s);
+       << " bytes a token), " << left_out(totals, holds_out) << ", in " << human_seconds(wall_s);
   if (wall_s > 0) line << ", " << human_bytes(static_cast<double>(totals.text_bytes) / wall_s) << "/s";
   log::info(line.str());
 }

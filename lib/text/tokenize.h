@@ -25,8 +25,9 @@ struct TokenizeTotals {
   Index duplicates = 0;  // documents whose text was there before
   Index held_out = 0;    // documents held out; not among `documents` and `tokens`
   Index files = 0;
-  Index read_bytes = 0;  // of records, whatever became of them: for progress
-  Index records = 0;     // handed out by the readers, whatever became of them
+  Index read_bytes = 0;    // of records, whatever became of them: for progress
+  Index records = 0;       // documents that were read, whatever became of them
+  Index input_digest = 0;  // fingerprint of these records, as read
 };
 
 // Takes the ids of one document, or of one part of it; `ends` with the last part. `so_far` counts them in.
@@ -42,8 +43,11 @@ struct TokenizeOptions {
   double held_out_share = 0;
   DocumentSink held_out;
   // What an earlier run has delivered: so many records are passed over, and its counts are gone on with. Documents to
-  // hold out are delivered again.
+  // hold out are delivered again. Error where the records are not those that the earlier run read, before anything is
+  // delivered; `before_from` says for people where they went.
   TokenizeTotals before;
+  std::string before_from;
+  bool only_compares = false;  // expects the input to end there, and delivers nothing
 };
 
 // Encodes the documents of all files in order, each with BOS and EOS (encode_document).
@@ -57,11 +61,11 @@ TokenizeTotals tokenize_files(const std::vector<std::string>& paths, const Token
 // How much plain text lies in the files, or 0 where that is not known beforehand (pipes, compressed files).
 Index bytes_to_read(const std::vector<std::string>& paths);
 
-// The size of a file, -1 for anything else.
-Index bytes_of_file(const std::string& path);
+// Throws Error when there was nothing to encode, or nothing that was not held out.
+void require_documents(const TokenizeTotals& totals);
 
-// Logs the totals, with a warning where bytes were replaced or lost. Throws Error when there was nothing to encode.
-void report(const TokenizeTotals& totals, double wall_s);
+// Logs the totals, with a warning where bytes were replaced or lost; `holds_out` also says that nothing was held out.
+void report(const TokenizeTotals& totals, double wall_s, bool holds_out = false);
 
 // What became of a record that cannot be used, for tokenize_files and for learning.
 class ProblemPolicy {

@@ -83,7 +83,7 @@ expect 0 quiet --tokenizer bytes --input lines text.txt -o folder/ --shard-token
 cat folder/*.tok.zst | bam-tokenize --decode --input lines | cmp -s - text.txt || fail "a folder of shards loses text"
 [ "$(find folder -name '*.tok.zst' | wc -l)" = 3 ] || fail "the folder holds $(ls folder)"
 expect 1 quiet --tokenizer bytes --input lines text.txt -o folder/
-one_line_error '^bam-tokenize: folder: holds shards of a run with other inputs or options'
+one_line_error '^bam-tokenize: folder: holds shards of a run with other options \(see folder/bam-tokenize.jsonl\), expected'
 mkdir other
 cp folder/00000.tok.zst other/
 expect 1 quiet --tokenizer bytes --input lines text.txt -o other/
@@ -98,6 +98,8 @@ expect 0 bam-tokenize "${run[@]}" --hold-out-to held.tok.zst
 contains err 'parts/: finished before'
 expect 1 bam-tokenize "${run[@]}" --hold-out-to other.tok.zst
 one_line_error '^bam-tokenize: other.tok.zst: cannot open: .*; parts/ is finished, expected there what it held out'
+expect 1 bam-tokenize "${run[@]}" --hold-out-to a.tok.zst
+one_line_error '^bam-tokenize: a.tok.zst: another shard; parts/ is finished, expected there what it held out'
 head -2 parts/bam-tokenize.jsonl >journal
 mv journal parts/bam-tokenize.jsonl
 rm parts/00003.tok.zst held.tok.zst
@@ -111,6 +113,50 @@ mv journal parts/bam-tokenize.jsonl
 cp parts/00001.tok.zst parts/00000.tok.zst
 expect 1 bam-tokenize "${run[@]}" --hold-out-to held.tok.zst
 one_line_error '^bam-tokenize: parts/00000.tok.zst: not the shard that parts/bam-tokenize.jsonl names'
+
+# Other input under the same name is noticed, with what was begun and with what is finished; nothing is touched.
+head -1500 text.txt >same.txt
+run=(--tokenizer bytes --input lines --shard-tokens 40k -o again/)
+quiet "${run[@]}" same.txt || fail "a folder"
+sha256sum again/* >sums
+unchanged() {
+  sha256sum -c sums >out 2>&1 || fail "$1: $(grep -v OK out)"
+  [ "$(find again -type f | wc -l)" = "$(wc -l <sums)" ] || fail "$1: $(ls -A again)"
+}
+touch -d '2001-01-01' same.txt
+expect 0 bam-tokenize "${run[@]}" same.txt
+contains err 'again/: finished before, nothing is left to do'
+sed 's/house number 7 /house number 8 /' same.txt >other.txt
+mv other.txt same.txt
+expect 1 bam-tokenize "${run[@]}" same.txt
+one_line_error '^bam-tokenize: again/: made of other input: it differs in the first 1500 documents, expected the same input or a folder without shards$'
+unchanged "a finished run with other input"
+head -2 again/bam-tokenize.jsonl >journal
+mv journal again/bam-tokenize.jsonl
+sha256sum again/* >sums
+expect 1 bam-tokenize -q "${run[@]}" same.txt
+one_line_error '^bam-tokenize: again/: made of other input: it differs in the first [0-9]+ documents'
+unchanged "a run that was begun, with other input"
+echo more >>same.txt
+expect 1 bam-tokenize "${run[@]}" same.txt
+one_line_error '^bam-tokenize: again: holds shards of a run with other inputs'
+sed 's/"version":2/"version":1/' again/bam-tokenize.jsonl >journal
+mv journal again/bam-tokenize.jsonl
+expect 1 bam-tokenize "${run[@]}" same.txt
+one_line_error '^bam-tokenize: again: holds shards of a run of another version of this program'
+rm -r again
+# From a pipe.
+expect 0 quiet "${run[@]}" <text.txt
+expect 0 bam-tokenize "${run[@]}" <text.txt
+contains err 'again/: finished before'
+sha256sum again/* >sums
+expect 1 bam-tokenize "${run[@]}" < <(tac text.txt)
+one_line_error '^bam-tokenize: again/: made of other input: it differs in the first 3000 documents'
+expect 1 bam-tokenize "${run[@]}" < <(head -2000 text.txt)
+one_line_error '^bam-tokenize: again/: made of other input: it ends before 3000 documents'
+expect 1 bam-tokenize "${run[@]}" < <(cat text.txt lines.txt)
+one_line_error '^bam-tokenize: again/: made of other input: it goes on behind its former end'
+unchanged "another input from a pipe"
 usage_pair=(--tokenizer bytes text.txt -o no.tok.zst)
 expect 2 bam-tokenize "${usage_pair[@]}" --hold-out 0.1
 one_line_error '^bam-tokenize: --hold-out, --hold-out-to: expected both or neither'
@@ -125,6 +171,16 @@ quiet --tokenizer bytes --input lines text.txt -o all.tok.zst
 expect 1 bam-tokenize --leaks valid.tok.zst train.tok.zst all.tok.zst
 one_line_error '^bam-tokenize: valid.tok.zst: [0-9]+ documents of the other shards are in it, expected none'
 
+# Where nothing is held out that is said, and the shard has no document; a shard of an earlier run does not stay.
+cp valid.tok.zst none.tok.zst
+expect 0 bam-tokenize --tokenizer bytes --input lines lines.txt -o some.tok.zst --hold-out 1e-9 --hold-out-to none.tok.zst
+contains err ', 0 documents held out, in '
+expect 0 bam-tokenize --validate --no-header none.tok.zst
+contains out $'^none.tok.zst\tyes\t0\t0\t'
+[ -z "$(bam-tokenize --decode none.tok.zst)" ] || fail "a shard without documents has text"
+expect 0 bam-tokenize --leaks none.tok.zst some.tok.zst
+[ -n "$(cat valid.tok.zst none.tok.zst | bam-tokenize --decode | head -c 1)" ] || fail "a shard without documents ends a stream"
+
 # --info counts lengths and ids.
 printf 'aab\naab\n\nb\n' | quiet --tokenizer bytes --input lines -o counts.tok.zst
 expect 0 bam-tokenize --info --no-header counts.tok.zst
@@ -135,6 +191,15 @@ contains err '^bam-tokenize: 2 documents, .*, 2 empty documents, 0 records skipp
 # Special tokens in a text.
 printf 'a</s>' | quiet --tokenizer "$model" --allow-special -o a.tok.zst
 ids a.tok.zst | grep -Eq '^1 [0-9 ]+ 2 2$' || fail "--allow-special: $(ids a.tok.zst)"
+printf 'one\na<s>b\ntwo\n' >special.txt
+expect 1 bam-tokenize --input lines --tokenizer "$model" --allow-special special.txt -o no.tok.zst
+one_line_error '^bam-tokenize: special.txt:2: the text of <s> in a document, which would begin another one$'
+expect 0 bam-tokenize --on-error skip --input lines --tokenizer "$model" --allow-special special.txt -o b.tok.zst
+contains err ': 2 documents, .*, 1 record skipped'
+expect 0 bam-tokenize --input lines --tokenizer "$model" special.txt -o b.tok.zst
+contains err ': 3 documents, '
+expect 0 bam-tokenize --info --no-header b.tok.zst
+[ "$(cut -f3 out)" = 3 ] || fail "documents in the shard: $(cut -f3 out)"
 printf 'a</s>' | quiet --tokenizer "$model" -o a.tok.zst
 ids a.tok.zst | grep -Eq ' 2 2$' && fail "special tokens count without --allow-special"
 quiet --tokenizer bytes odd.txt -o a.tok.zst
@@ -301,6 +366,7 @@ usage '--bos-token: <x> is not a special token of .*\(<s>, </s>\)' --tokenizer "
 usage '--bos-token: </s> begins documents and ends them too, expected another special token for --bos-token \(<s>, </s>\)' --tokenizer "$model" --bos-token '</s>' text.txt
 usage '--bos-token: the bytes tokenizer has no special tokens' --tokenizer bytes --bos-token '<s>' text.txt
 usage '--hold-out-to: standard output is also written \(--output\)' --hold-out 0.5 --hold-out-to - text.txt
+usage '--hold-out-to: held/ is a folder, expected a file' --hold-out 0.5 --hold-out-to held/ text.txt -o no.tok.zst
 usage '--decode, --info, --validate, --leaks, --learn: expected one' --decode --info a.tok.zst
 if has_terminal; then
   script -qec "bam-tokenize --tokenizer bytes text.txt" /dev/null >out </dev/null
@@ -311,6 +377,11 @@ expect 1 quiet --hold-out 1 --hold-out-to every.tok.zst text.txt -o rest.tok.zst
 one_line_error 'no tokens to write: .*1 document held out'
 absent every.tok.zst
 absent rest.tok.zst
+for _ in 1 2; do # a folder is not finished so
+  expect 1 quiet --hold-out 1 --hold-out-to every.tok.zst text.txt -o rest/
+  one_line_error 'no tokens to write: .*1 document held out'
+  absent every.tok.zst
+done
 
 # --learn
 expect 0 bam-tokenize --learn 380 text.txt -o learned.model

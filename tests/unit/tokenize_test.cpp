@@ -215,9 +215,10 @@ TEST_CASE("tokenize: what an earlier start delivered is passed over") {
   TokenizeOptions options;
   options.input.format = InputFormat::jsonl;
   options.drop_duplicates = true;
-  options.before.records = 2;
-  options.before.documents = 1;
-  options.before.tokens = 2;
+  spit(folder / "first", "{\"text\":\"a\"}\n{\"text\":\"\"}\n");
+  ids_of(folder / "first", *tokenizer, options, &options.before);
+  REQUIRE(options.before.records == 2);
+  options.before_from = "folder";
   std::vector<Token> ids;
   const TokenizeTotals totals = tokenize_files({folder / "a"}, *tokenizer, options,
                                                [&](std::span<const Token> part, bool, const TokenizeTotals&) {
@@ -227,6 +228,25 @@ TEST_CASE("tokenize: what an earlier start delivered is passed over") {
   CHECK(totals.records == 4);
   CHECK(totals.documents == 2);
   CHECK(totals.duplicates == 1);
+
+  const auto refused = [&](const std::string& lines) {
+    spit(folder / "b", lines);
+    Index delivered = 0;
+    const std::string error = error_of([&] {
+      tokenize_files({folder / "b"}, *tokenizer, options,
+                     [&](std::span<const Token>, bool, const TokenizeTotals&) { ++delivered; });
+    });
+    CHECK(delivered == 0);
+    return error;
+  };
+  const std::string rest = ", expected the same input or a folder without shards";
+  CHECK(refused("{\"text\":\"b\"}\n{\"text\":\"\"}\n{\"text\":\"b\"}\n") ==
+        "folder: made of other input: it differs in the first 2 documents" + rest);
+  CHECK(refused("{\"text\":\"a\"}\n") == "folder: made of other input: it ends before 2 documents" + rest);
+  options.only_compares = true;
+  CHECK(refused("{\"text\":\"a\"}\n{\"text\":\"\"}\n") == "no error");
+  CHECK(refused("{\"text\":\"a\"}\n{\"text\":\"\"}\n{\"text\":\"\"}\n") ==
+        "folder: made of other input: it goes on behind its former end" + rest);
 }
 
 TEST_CASE("tokenize: without any token there is no file") {
