@@ -25,10 +25,15 @@ constexpr std::uint64_t kPoint2 = remainder_of(Wide{kPoint} * kPoint);
 constexpr std::uint64_t kPoint3 = remainder_of(Wide{kPoint2} * kPoint);
 constexpr std::uint64_t kPoint4 = remainder_of(Wide{kPoint3} * kPoint);
 
-std::uint64_t word_at(const char* bytes, std::size_t count = kWordBytes) {
+std::uint64_t word_at(const char* bytes, std::size_t count) {
   std::uint64_t word = 0;
   std::memcpy(&word, bytes, count);
   return word;
+}
+
+// Of bytes with another one behind them.
+std::uint64_t word_at(const char* bytes) {
+  return word_at(bytes, kWordBytes + 1) & ((std::uint64_t{1} << (8 * kWordBytes)) - 1);
 }
 
 }  // namespace
@@ -38,7 +43,7 @@ Index fingerprint(std::string_view bytes, Index before) {
   const char* at = bytes.data();
   std::size_t left = bytes.size();
   // Four words at a time, so that the multiplications do not wait for each other.
-  for (; left >= 4 * kWordBytes; left -= 4 * kWordBytes, at += 4 * kWordBytes) {
+  for (; left > 4 * kWordBytes; left -= 4 * kWordBytes, at += 4 * kWordBytes) {
     value =
         remainder_of(Wide{value} * kPoint4 + Wide{word_at(at)} * kPoint3 + Wide{word_at(at + kWordBytes)} * kPoint2 +
                      Wide{word_at(at + 2 * kWordBytes)} * kPoint + word_at(at + 3 * kWordBytes));
