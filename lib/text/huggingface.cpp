@@ -306,11 +306,11 @@ class Builder {
     if (rules_.metaspace || !rules_.splitters.empty() || rules_.steps.empty()) return;
     if (!turns_blanks_to_symbols(rules_.steps.back())) return;
     blanks_are_symbols_ = true;
-    const bool is_looked_for = std::any_of(added_.begin(), added_.end(), [&](const Added& added) {
-      const AddedToken& token = added.token;
-      return counts(added, true) && (token.takes_blanks_before || token.takes_blanks_behind ||
-                                     token.content.find(kBlankSymbol) != std::string::npos);
-    });
+    const bool is_looked_for = any_counts(true) && std::any_of(added_.begin(), added_.end(), [](const Added& added) {
+                                 const AddedToken& token = added.token;
+                                 return added.normalised && (token.takes_blanks_before || token.takes_blanks_behind ||
+                                                             token.content.find(kBlankSymbol) != std::string::npos);
+                               });
     if (!is_looked_for) rules_.steps.pop_back();
   }
 

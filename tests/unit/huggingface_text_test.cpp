@@ -116,6 +116,12 @@ TEST_CASE("huggingface_text: a special token in a text is text as a whole") {
   const std::string both =
       file_of(metaspace("always"), token(16, "<s>", R"(,"special":true)") + "," + token(3, "s", kRaw));
   CHECK(open(both)->encode("<s>s") == Ids{6, 4, 3, 5, 3});
+  // What hides another may do so where a blank is U+2581.
+  const std::string blank = file_of("\"normalizer\":" + replace(" ", "▁") + ",",
+                                    token(16, "s a", R"(,"special":true,"normalized":true)") + "," + token(1, "a"));
+  CHECK(open(blank)->encode("s ab") == Ids{3, 6, 8});
+  CHECK(open(blank)->encode("sab") == Ids{3, 1, 2});
+  CHECK(open(blank, true)->encode("s ab") == Ids{16, 2});
 }
 
 TEST_CASE("huggingface_text: added tokens with blanks are looked for where the normaliser leaves them") {
