@@ -64,4 +64,8 @@ void give_back_large_blocks() {
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);
 }
 
+void give_back_free_memory() {
+  malloc_trim(0);
+}
+
 }  // namespace bam

@@ -10,4 +10,7 @@ double available_memory_bytes();
 // raises that size with the blocks it has seen, and each thread keeps as much as its largest work took.
 void give_back_large_blocks();
 
+// What small blocks left behind that are freed, too. Takes milliseconds.
+void give_back_free_memory();
+
 }  // namespace bam

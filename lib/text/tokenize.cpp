@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/fingerprint.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/ordered_workers.h"
 #include "io/sha256.h"
@@ -26,6 +27,9 @@ std::string counted(Index count, const std::string& noun) {
 
 // Long enough that handing it to a thread does not show, short enough that many of them are little memory.
 constexpr std::size_t kBatchBytes = 128 << 10;
+
+// A batch above this is a stretch of text that could not be cut.
+constexpr std::size_t kUncutBytes = 2 * kBatchBytes;
 
 // Bytes of text that are handed out and not yet delivered, for any number of threads. A byte becomes up to eleven ids,
 // where a normaliser makes eighteen letters out of one.
@@ -139,6 +143,8 @@ EncodedBatch encode_batch(const Tokenizer& tokenizer, const TokenizeOptions& opt
     record.bytes = std::string();
     encoded.records.push_back(std::move(result));
   }
+  // Of a long text that cannot be cut each thread would keep what the SentencePiece library took, 130 bytes for each.
+  if (batch.bytes > kUncutBytes) give_back_free_memory();
   return encoded;
 }
 
