@@ -48,11 +48,6 @@ bool looks_like_json_lines(std::string_view content) {
 
 }  // namespace
 
-std::string uncut_problem(Index most_bytes) {
-  return "more than " + std::to_string(most_bytes) +
-         " bytes of text without a place where the tokenizer lets it be cut";
-}
-
 DocumentReader::DocumentReader(const std::string& path, const InputOptions& options, Cutter cutter)
     : DocumentReader(io::open_decompressed(path, io::EmptyFile::taken), options, std::move(cutter)) {}
 
@@ -60,8 +55,7 @@ DocumentReader::DocumentReader(std::unique_ptr<io::ByteSource> source, const Inp
     : source_(std::move(source)),
       cutter_(std::move(cutter)),
       format_(options.format),
-      most_bytes_(static_cast<std::size_t>(options.most_bytes)),
-      most_uncut_bytes_(static_cast<std::size_t>(cutter_ ? options.most_uncut_bytes : options.most_bytes)) {
+      most_bytes_(static_cast<std::size_t>(options.most_bytes)) {
   fill();
   if (format_ == InputFormat::automatic) format_ = detect();
   if (format_ != InputFormat::text) position_ += rest().size() - without_byte_order_mark(rest()).size();
@@ -116,9 +110,9 @@ bool DocumentReader::next_text(Record& record) {
       position_ += static_cast<std::size_t>(cut);
       return true;
     }
-    if (rest().size() > most_uncut_bytes_) return refuse_text(record);
+    if (rest().size() > most_bytes_) return refuse_text(record);
   }
-  if (rest().size() > most_uncut_bytes_) return refuse_text(record);
+  if (rest().size() > most_bytes_) return refuse_text(record);
   buffer_.erase(0, position_);
   position_ = 0;
   record.bytes = std::exchange(buffer_, {});
@@ -128,8 +122,8 @@ bool DocumentReader::next_text(Record& record) {
 
 // Reads on, so that the end of a compressed file is seen.
 bool DocumentReader::refuse_text(Record& record) {
-  const auto most = static_cast<Index>(most_uncut_bytes_);
-  record.problem = cutter_ ? uncut_problem(most) : "a text of more than " + std::to_string(most) + " bytes";
+  record.problem = "a text of more than " + std::to_string(most_bytes_) + " bytes";
+  if (cutter_) record.problem += " without a place where the tokenizer lets it be cut";
   do {
     position_ = buffer_.size();
   } while (fill());

@@ -27,7 +27,6 @@ struct InputOptions {
   // What is longer is a problem of that record, so that what is held in memory does not grow with the input: a line, a
   // text that is to be handed out whole, and a stretch of another in which there is no place to cut it.
   Index most_bytes = Index{64} << 20;
-  Index most_uncut_bytes = Index{64} << 20;
 };
 
 // One document, or one part of a document where a text was cut.
@@ -39,9 +38,6 @@ struct Record {
   bool has_end = true;  // false for a last line without its newline
   std::string problem;  // not empty: why `bytes` is not here
 };
-
-// For people: that a stretch of text is longer than may be.
-std::string uncut_problem(Index most_bytes);
 
 // Where a text may be cut: a place in (0, size], or 0 for nowhere (Tokenizer::last_cut).
 using Cutter = std::function<Index(std::string_view)>;
@@ -74,7 +70,6 @@ class DocumentReader {
   Cutter cutter_;
   InputFormat format_;
   std::size_t most_bytes_;
-  std::size_t most_uncut_bytes_;
   std::string buffer_;
   std::size_t position_ = 0;  // of the first byte not handed out
   bool at_end_ = false;

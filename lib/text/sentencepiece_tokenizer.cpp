@@ -71,9 +71,6 @@ class LibraryTokenizer : public Tokenizer {
 
   Index last_cut(std::string_view /*text*/) const override { return 0; }
 
-  // The library takes 130 bytes of memory for each.
-  Index most_uncut_bytes() const override { return Index{2} << 20; }
-
   std::string decode(std::span<const Token> ids) const override {
     std::vector<int> known;
     for (const Token id : ids) {

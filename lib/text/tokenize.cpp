@@ -148,10 +148,8 @@ EncodedBatch encode_batch(const Tokenizer& tokenizer, const TokenizeOptions& opt
   return encoded;
 }
 
-// Ends of the parts of a text, each of about so many bytes, or of more where it cannot be cut. None for a text with a
-// part that is too long.
+// Ends of the parts of a text, each of about so many bytes, or of more where it cannot be cut.
 std::vector<std::size_t> parts_of(std::string_view text, const Tokenizer& tokenizer) {
-  const auto most = static_cast<std::size_t>(tokenizer.most_uncut_bytes());
   std::vector<std::size_t> ends;
   std::size_t begin = 0;
   for (std::size_t wanted = kBatchBytes; text.size() - begin > wanted;) {
@@ -160,10 +158,8 @@ std::vector<std::size_t> parts_of(std::string_view text, const Tokenizer& tokeni
       begin += static_cast<std::size_t>(cut);
       ends.push_back(begin);
     }
-    if (cut == 0 && wanted > most) return {};
     wanted = cut > 0 ? kBatchBytes : 2 * wanted;
   }
-  if (text.size() - begin > most) return {};
   ends.push_back(text.size());
   return ends;
 }
@@ -186,9 +182,7 @@ class Pipeline {
   void add_file(const std::string& path) {
     Cutter cutter;
     if (!looks_at_texts(options_)) cutter = [this](std::string_view text) { return tokenizer_.last_cut(text); };
-    InputOptions input = options_.input;
-    input.most_uncut_bytes = tokenizer_.most_uncut_bytes();
-    DocumentReader reader(path, input, std::move(cutter));
+    DocumentReader reader(path, options_.input, std::move(cutter));
     log::detail(reader.name() + ": read as " + name_of(reader.format()));
     for (Record record; reader.next(record);) add_record(std::move(record), reader);
     submit(reader.name(), reader.format());
@@ -259,14 +253,8 @@ class Pipeline {
     record.problem = TextExtractor(reader.format(), options_.input.field).extract(record, text);
     std::optional<TextDigest> digest;
     if (looks_at_texts(options_) && record.problem.empty()) digest = digest_of(text);
-    std::vector<std::size_t> ends = parts_of(text, tokenizer_);
-    if (ends.empty()) {
-      record.problem = uncut_problem(tokenizer_.most_uncut_bytes());
-      text = {};
-      ends = {0};
-    }
     std::size_t begin = 0;
-    for (const std::size_t end : ends) {
+    for (const std::size_t end : parts_of(text, tokenizer_)) {
       Record part;
       part.line = record.line;
       part.problem = record.problem;

@@ -60,9 +60,6 @@ class Tokenizer {
   // parts, put together, are the ids of the whole. 0 when there is none.
   virtual Index last_cut(std::string_view text) const = 0;
 
-  // A longer stretch of text without such a place would take hundreds of megabytes to encode.
-  virtual Index most_uncut_bytes() const { return Index{8} << 20; }
-
   // The bytes that ids stand for; BOS, EOS and SentencePiece's control pieces give none, other special tokens their
   // text. Throws Error for an id outside the vocabulary.
   virtual std::string decode(std::span<const Token> ids) const = 0;

@@ -310,15 +310,19 @@ echo '{"text":"a"}' >>long.jsonl
 expect 0 bam-tokenize --on-error skip long.jsonl -o some.tok.zst
 contains err 'skipped long.jsonl:1: a line of more than'
 contains err ': 1 document, .*, 1 record skipped'
-head -c 9000000 /dev/zero | tr '\0' a >uncut.txt
+head -c 10000000 /dev/zero | tr '\0' a >uncut.txt
+expect 0 bam-tokenize -q --tokenizer few.json uncut.txt -o uncut.tok.zst
+bam-tokenize --decode --input text uncut.tok.zst | cmp -s - uncut.txt || fail "ten million letters without a blank do not come back"
+rm uncut.tok.zst
+head -c 70000000 /dev/zero | tr '\0' a >uncut.txt
 expect 1 bam-tokenize -q --tokenizer few.json uncut.txt -o no.tok.zst
-one_line_error '^bam-tokenize: uncut.txt: more than 8388608 bytes of text without a place where the tokenizer lets it be cut$'
+one_line_error '^bam-tokenize: uncut.txt: a text of more than 67108864 bytes without a place where the tokenizer lets it be cut$'
 { yes 'ab ab' | head -c 300000; cat uncut.txt; } >partly.txt
 expect 1 bam-tokenize -q --on-error skip --tokenizer few.json partly.txt -o no.tok.zst
-contains err '^bam-tokenize: partly.txt: more than 8388608 bytes'
+contains err '^bam-tokenize: partly.txt: a text of more than 67108864 bytes without'
 absent no.tok.zst
 expect 0 bam-tokenize -q --on-error skip --tokenizer few.json uncut.txt few.txt -o some.tok.zst
-contains err 'skipped uncut.txt: more than'
+contains err 'skipped uncut.txt: a text of more than'
 rm -f long.jsonl long.tok.zst held-long.tok.zst uncut.txt partly.txt
 
 # Bad output.

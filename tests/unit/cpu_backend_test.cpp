@@ -131,19 +131,28 @@ TEST_CASE("cpu_backend: denormal numbers are 0 in attention, and nowhere else") 
     backend->fill_zero(first_key);
     const Tensor out(*backend, DType::f32, shape), lse(*backend, DType::f32, {1, kHeads, 2});
     const Tensor dq(*backend, DType::f32, shape), dk(*backend, DType::f32, shape), dv = tensor(shape, gradient);
-    backend->attention_forward(
-        {.q = zeros, .k = zeros, .v = zeros, .prior = prior, .first_key = first_key, .out = out, .lse = lse});
+    backend->attention_forward({.q = zeros,
+                                .k = zeros,
+                                .v = zeros,
+                                .prior = prior,
+                                .first_key = first_key,
+                                .ssmax_scale = {},
+                                .out = out,
+                                .lse = lse});
     backend->attention_backward({.q = zeros,
                                  .k = zeros,
                                  .v = zeros,
                                  .prior = prior,
                                  .first_key = first_key,
+                                 .ssmax_scale = {},
                                  .out = out,
                                  .lse = lse,
                                  .dout = dout,
                                  .dq = dq,
                                  .dk = dk,
-                                 .dv = dv});
+                                 .dv = dv,
+                                 .dprior = {},
+                                 .dssmax_scale = {}});
     std::vector<float> found(gradient.size());
     backend->copy_out(TensorView{found.data(), DType::f32, shape}, dv.view());
     CHECK(std::all_of(found.begin(), found.begin() + kHeads * kDim, [](float value) { return value == 0; }));

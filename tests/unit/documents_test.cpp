@@ -91,7 +91,6 @@ TEST_CASE("documents: what is too long to be held is a problem, and the rest of 
   InputOptions options;
   options.format = InputFormat::text;
   options.most_bytes = 1'000'000;
-  options.most_uncut_bytes = 500'000;
   const auto records = [&](const std::string& bytes, const Cutter& cutter) {
     DocumentReader reader(bam::io::source_from_memory("in", bytes), options, cutter);
     std::vector<Record> all;
@@ -101,14 +100,15 @@ TEST_CASE("documents: what is too long to be held is a problem, and the rest of 
   const Cutter behind_newline = [](std::string_view text) { return static_cast<Index>(text.rfind('\n') + 1); };
   CHECK(records(std::string(1'000'000, 'x'), {}).front().problem.empty());
   CHECK(records(std::string(1'000'001, 'x'), {}).front().problem == "a text of more than 1000000 bytes");
-  CHECK(records(std::string(500'000, 'x'), behind_newline).front().problem.empty());
-  CHECK(records(std::string(500'001, 'x'), behind_newline).front().problem == uncut_problem(500'000));
+  const std::string uncut = "a text of more than 1000000 bytes without a place where the tokenizer lets it be cut";
+  CHECK(records(std::string(1'000'000, 'x'), behind_newline).front().problem.empty());
+  CHECK(records(std::string(1'000'001, 'x'), behind_newline).front().problem == uncut);
   std::string lines;
   for (int i = 0; i < 100; ++i) lines += std::string(50'000, 'x') + "\n";
   CHECK(records(lines, behind_newline).back().problem.empty());
   const std::vector<Record> late = records(lines + std::string(3'000'000, 'x'), behind_newline);
   CHECK(late.front().problem.empty());
-  CHECK(late.back().problem == uncut_problem(500'000));
+  CHECK(late.back().problem == uncut);
   CHECK_FALSE(late.back().begins);
   CHECK(late.back().ends);
 }
