@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "base/error.h"
 
@@ -15,6 +16,20 @@ using sentencepiece::SentencePieceProcessor;
 constexpr std::size_t kMostBytes = std::size_t{512} << 20U;
 
 constexpr const char* kFileName = "tokenizer.model";
+
+// The library tells of most faults of a model by a status, of pieces that its trie cannot hold by an exception.
+std::unique_ptr<SentencePieceProcessor> load_library(const std::string& file, const std::string& subject) {
+  auto library = std::make_unique<SentencePieceProcessor>();
+  std::string problem;
+  try {
+    const sentencepiece::util::Status status = library->LoadFromSerializedProto(file);
+    if (status.ok()) return library;
+    problem = status.error_message();
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  throw Error(subject + ": not a usable SentencePiece model: " + one_line(problem));
+}
 
 std::vector<SpecialToken> special_tokens(const SentencePieceModel& model) {
   std::vector<SpecialToken> special;
@@ -34,9 +49,7 @@ class LibraryTokenizer : public Tokenizer {
     facts.files.push_back({kFileName, std::move(bytes)});
     const std::string& file = facts.files.front().bytes;
     const SentencePieceModel model = parse_sentencepiece_model(file, subject);
-    auto library = std::make_unique<SentencePieceProcessor>();
-    const sentencepiece::util::Status status = library->LoadFromSerializedProto(file);
-    if (!status.ok()) throw Error(subject + ": not a usable SentencePiece model: " + one_line(status.error_message()));
+    auto library = load_library(file, subject);
     if (choice.allow_special) {
       throw UsageError("--allow-special: not for a model like " + subject + ", whose texts are encoded as a whole");
     }
