@@ -149,6 +149,10 @@ int tokenize(const TokenizeToolOptions& o, const cli::Context& context) {
   if (o.hold_out_to && text::ShardOutput::is_folder(*o.hold_out_to)) {
     throw UsageError("--hold-out-to: " + *o.hold_out_to + " is a folder, expected a file");
   }
+  if (o.hold_out_to && text::ShardOutput::is_in_folder(*o.hold_out_to, o.output.path)) {
+    throw UsageError("--hold-out-to: " + *o.hold_out_to + " is among the shards in " + o.output.path +
+                     ", expected another folder");
+  }
   const auto tokenizer = text::open_tokenizer(o.tokenizer, o.bos_token.value_or(""), o.allow_special);
   text::ShardOutput::Options options;
   options.writer = {static_cast<int>(o.level), context.threads};

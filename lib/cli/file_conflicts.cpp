@@ -7,8 +7,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every path that was given, on the command line, in a file of options or in the environment, and the standard output
-// of those that were not.
+// Every path that was given, on the command line, in a file of options or in the environment, and the standard input or
+// output of those that were not.
 struct Use {
   std::string name;  // of the option, for messages
   std::string path;
@@ -18,11 +18,12 @@ struct Use {
 void add_uses(const Option& option, const std::string& name, std::vector<Use>& uses) {
   // A file may stand behind the standard input, too.
   const bool reads = option.path_use == PathUse::input;
-  for (const std::string& text : option.texts) {
-    uses.push_back({name, reads && text == "-" ? "/dev/stdin" : text, option.path_use});
+  std::vector<std::string> paths = option.texts;
+  const bool has_default = reads || option.path_use == PathUse::output;
+  if (paths.empty() && has_default && option.current() == "-") paths.push_back("-");
+  for (const std::string& path : paths) {
+    uses.push_back({name, reads && path == "-" ? "/dev/stdin" : path, option.path_use});
   }
-  const bool is_default = option.texts.empty() && option.path_use == PathUse::output;
-  if (is_default && option.current() == "-") uses.push_back({name, "-", option.path_use});
 }
 
 // Regular files, there already or to be made.

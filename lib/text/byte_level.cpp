@@ -51,7 +51,7 @@ std::string characters_of_bytes(std::string_view bytes) {
   return text;
 }
 
-std::array<Token, 256> known_byte_symbols(const std::vector<BpePiece>& pieces) {
+std::array<Token, 256> byte_symbols(const std::vector<BpePiece>& pieces, const std::string& subject) {
   std::array<Token, 256> symbols;
   symbols.fill(-1);
   for (std::size_t id = 0; id < pieces.size(); ++id) {
@@ -60,11 +60,6 @@ std::array<Token, 256> known_byte_symbols(const std::vector<BpePiece>& pieces) {
       symbols[static_cast<unsigned char>(piece.text[0])] = static_cast<Token>(id);
     }
   }
-  return symbols;
-}
-
-std::array<Token, 256> byte_symbols(const std::vector<BpePiece>& pieces, const std::string& subject) {
-  const std::array<Token, 256> symbols = known_byte_symbols(pieces);
   for (std::size_t byte = 0; byte < symbols.size(); ++byte) {
     if (symbols[byte] < 0) {
       throw Error(subject + ": no token for the byte " + std::to_string(byte) + ", expected one for each of 256");

@@ -18,10 +18,7 @@ std::optional<std::string> bytes_of_characters(std::string_view text);
 
 std::string characters_of_bytes(std::string_view bytes);
 
-// The ids of the 256 bytes among the pieces, -1 where there is none.
-std::array<Token, 256> known_byte_symbols(const std::vector<BpePiece>& pieces);
-
-// The same. Throws Error "SUBJECT: ..." where one is missing.
+// The ids of the 256 bytes among the pieces. Throws Error "SUBJECT: ..." where one is missing.
 std::array<Token, 256> byte_symbols(const std::vector<BpePiece>& pieces, const std::string& subject);
 
 }  // namespace bam::text

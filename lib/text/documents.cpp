@@ -7,6 +7,7 @@
 
 #include "base/byte_order_mark.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "io/checkpoint.h"
 
 namespace bam::text {
@@ -70,7 +71,12 @@ InputFormat DocumentReader::detect() const {
   for (const std::string_view suffix : {".jsonl", ".ndjson", ".json"}) {
     if (has_suffix(name, suffix)) return InputFormat::jsonl;
   }
-  return looks_like_json_lines(rest()) ? InputFormat::jsonl : InputFormat::text;
+  if (looks_like_json_lines(rest())) return InputFormat::jsonl;
+  const std::size_t first = rest().find_first_not_of(kBlanks);
+  if (first != std::string_view::npos && rest()[first] == '{') {
+    log::warning(source_->name() + ": begins with { but with no object, read as text; --input jsonl reads JSON lines");
+  }
+  return InputFormat::text;
 }
 
 // Reads a whole block, so that what follows does not depend on how a pipe was filled; in growing pieces, because many

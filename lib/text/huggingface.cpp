@@ -323,13 +323,17 @@ class Builder {
       pieces[id].label = std::exchange(pieces[id].text, *bytes);
       if (whole) words.whole_words.emplace(*bytes, static_cast<Token>(id));
     }
-    words.alphabet = byte_alphabet(pieces);
+    words.alphabet = byte_alphabet();
     return words;
   }
 
-  // Published files lack the bytes that their text for learning did not have.
-  Alphabet byte_alphabet(const std::vector<BpePiece>& pieces) {
-    const std::array<Token, 256> symbols = known_byte_symbols(pieces);
+  // Published files lack the bytes that their text for learning did not have. An entry that is such a byte itself, and
+  // not the character for it, is none.
+  Alphabet byte_alphabet() {
+    std::array<Token, 256> symbols{};
+    for (std::size_t byte = 0; byte < symbols.size(); ++byte) {
+      symbols[byte] = vocabulary_.find(characters_of_bytes(std::string(1, static_cast<char>(byte))));
+    }
     const auto lacking = std::count(symbols.begin(), symbols.end(), -1);
     if (lacking == 0) return Alphabet(symbols);
     if (lacking == std::ssize(symbols)) reader_.refuse("no token for any of the 256 bytes");

@@ -114,6 +114,9 @@ std::size_t ShardJournal::read_run(const std::string& content) {
     return is_so;
   };
   const RunLine line(run_);
+  const bool is_alone = first + 1 == content.size();
+  if (is_alone && !rest.starts_with(std::string(kVersion) + line.options + line.inputs)) return first + 1;
+  has_begun_ = true;
   if (!take(kVersion)) {
     throw Error(folder_ + ": holds shards of a run of another version of this program (see " + path +
                 "), expected a folder without shards");

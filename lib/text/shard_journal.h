@@ -36,6 +36,8 @@ class ShardJournal {
   static std::string path_in(const std::string& folder);
 
   const std::vector<Entry>& entries() const { return entries_; }
+  // Whether there is one of this run: one of another run that has finished no shard is none.
+  bool has_begun() const { return has_begun_; }
   bool is_finished() const { return finished_.has_value(); }
   // Are all inputs files that were not changed since the run began?
   bool has_unchanged_files() const { return has_unchanged_files_; }
@@ -56,6 +58,7 @@ class ShardJournal {
 
   std::string folder_;
   Run run_;
+  bool has_begun_ = false;
   bool has_unchanged_files_ = false;
   std::string held_out_sha256_;
   std::vector<Entry> entries_;

@@ -1,6 +1,7 @@
 #include "text/shard_output.h"
 
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -24,16 +25,26 @@ void make_folder(const std::string& folder) {
   if (error && !fs::is_directory(folder)) throw Error(folder + ": cannot make this folder: " + error.message());
 }
 
+// The names of shards that a run may find in its folder.
+std::set<std::string> own_shards(const std::optional<ShardJournal>& journal) {
+  std::set<std::string> names;
+  if (!journal || !journal->has_begun()) return names;
+  for (const ShardJournal::Entry& entry : journal->entries()) names.insert(entry.shard);
+  // One that got its name just before the run was stopped; it is made again.
+  if (!journal->is_finished()) names.insert(shard_name(journal->entries().size()));
+  return names;
+}
+
 // A mixture of two runs would look like one set of shards.
-void require_no_shards(const std::string& folder) {
+void require_no_shards_but(const std::set<std::string>& own, const std::string& folder) {
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   if (error) throw Error(folder + ": cannot read this folder: " + error.message());
   for (const fs::directory_entry& entry : entries) {
-    if (entry.path().filename().string().ends_with(kSuffix)) {
-      throw Error(folder + ": holds shards already (" + entry.path().filename().string() +
-                  "), expected a folder without any");
-    }
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(kSuffix) || own.contains(name)) continue;
+    throw Error(folder + ": holds shards already (" + name + "), expected a folder without any" +
+                (own.empty() ? "" : " but those of this run"));
   }
 }
 
@@ -44,6 +55,14 @@ bool ShardOutput::is_folder(const std::string& path) {
   return path.ends_with('/') || (path != "-" && fs::is_directory(path, ignored));
 }
 
+bool ShardOutput::is_in_folder(const std::string& file, const std::string& path) {
+  if (!is_folder(path)) return false;
+  const auto folder_of = [](const fs::path& name) {
+    return fs::weakly_canonical(fs::absolute(name)).lexically_normal().parent_path();
+  };
+  return folder_of(file) == folder_of(fs::path(path) / "name");
+}
+
 ShardOutput::ShardOutput(const std::string& path, const Tokenizer& tokenizer, Options options)
     : tokenizer_(tokenizer), options_(options), path_(path) {
   if (is_folder(path)) {
@@ -51,10 +70,9 @@ ShardOutput::ShardOutput(const std::string& path, const Tokenizer& tokenizer, Op
     while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
     make_folder(folder_);
     if (options_.run) journal_.emplace(folder_, *options_.run);
-    const bool goes_on = journal_ && fs::exists(ShardJournal::path_in(folder_));
-    if (!goes_on) require_no_shards(folder_);
+    require_no_shards_but(own_shards(journal_), folder_);
     // Before the first shard, so that a shard without its line is known to be of this run.
-    if (journal_ && !goes_on) journal_->begin();
+    if (journal_ && !journal_->has_begun()) journal_->begin();
   } else {
     file_ = std::make_unique<io::OutputFile>(path);
   }

@@ -32,6 +32,8 @@ class ShardOutput {
   ~ShardOutput();
 
   static bool is_folder(const std::string& path);
+  // Whether `file` is, or would be, in the folder `path`.
+  static bool is_in_folder(const std::string& file, const std::string& path);
 
   // The only file, for require_not_terminal; null for a folder.
   const io::OutputFile* single_file() const;

@@ -19,6 +19,8 @@ refused() {
 refused bam-tokenize text.txt -o text.txt
 refused bam-tokenize text.txt -o here/../text.txt
 refused bash -c 'bam-tokenize - -o text.txt <text.txt'
+refused bash -c 'bam-tokenize -o text.txt <text.txt'
+refused bash -c 'bam-tokenize --decode -o a.tok.zst <a.tok.zst'
 refused bash -c 'bam-train "$@" - -o a.tok.zst <a.tok.zst' - "${small[@]}"
 refused bam-tokenize --hold-out 0.5 --hold-out-to text.txt text.txt -o new.h5
 refused bam-tokenize --hold-out 0.5 --hold-out-to new.h5 text.txt -o new.h5

@@ -86,6 +86,16 @@ expect 1 quiet --tokenizer bytes --input lines text.txt -o folder/
 one_line_error '^bam-tokenize: folder: holds shards of a run with other options \(see folder/bam-tokenize.jsonl\), expected'
 mkdir other
 cp folder/00000.tok.zst other/
+cp folder/00000.tok.zst folder/00007.tok.zst
+expect 1 quiet --tokenizer bytes --input lines text.txt -o folder/ --shard-tokens 100k
+one_line_error '^bam-tokenize: folder: holds shards already \(00007.tok.zst\), expected a folder without any but those of this run$'
+rm folder/00007.tok.zst
+# A run that failed before its first shard leaves nothing that another would have to go on with.
+expect 1 quiet --tokenizer bytes --input jsonl text.txt -o begun/
+expect 0 quiet --tokenizer bytes --input lines text.txt -o begun/
+printf '{broken\n{"text":"b"}\n' >broken
+expect 0 bam-tokenize broken -o broken.tok.zst
+contains err '^bam-tokenize: warning: broken: begins with { but with no object, read as text; --input jsonl reads JSON lines$'
 expect 1 quiet --tokenizer bytes --input lines text.txt -o other/
 one_line_error '^bam-tokenize: other: holds shards already'
 
@@ -102,7 +112,7 @@ expect 1 bam-tokenize "${run[@]}" --hold-out-to a.tok.zst
 one_line_error '^bam-tokenize: a.tok.zst: another shard; parts/ is finished, expected there what it held out'
 head -2 parts/bam-tokenize.jsonl >journal
 mv journal parts/bam-tokenize.jsonl
-rm parts/00003.tok.zst held.tok.zst
+rm parts/0000[2-9].tok.zst held.tok.zst
 echo damaged >parts/00001.tok.zst
 expect 0 bam-tokenize "${run[@]}" --threads 3 --hold-out-to held.tok.zst
 contains err 'parts/: goes on behind [0-9]+ documents'
@@ -110,6 +120,7 @@ contains err ', 3000 duplicates dropped, [0-9]+ documents held out, '
 sha256sum -c sums >out 2>&1 || fail "a run that goes on gives other shards: $(grep -v OK out)"
 head -2 parts/bam-tokenize.jsonl >journal
 mv journal parts/bam-tokenize.jsonl
+rm parts/0000[2-9].tok.zst
 cp parts/00001.tok.zst parts/00000.tok.zst
 expect 1 bam-tokenize "${run[@]}" --hold-out-to held.tok.zst
 one_line_error '^bam-tokenize: parts/00000.tok.zst: not the shard that parts/bam-tokenize.jsonl names'
@@ -133,6 +144,7 @@ one_line_error '^bam-tokenize: again/: made of other input: it differs in the fi
 unchanged "a finished run with other input"
 head -2 again/bam-tokenize.jsonl >journal
 mv journal again/bam-tokenize.jsonl
+rm again/0000[2-9].tok.zst
 sha256sum again/* >sums
 expect 1 bam-tokenize -q "${run[@]}" same.txt
 one_line_error '^bam-tokenize: again/: made of other input: it differs in the first [0-9]+ documents'
@@ -370,6 +382,7 @@ usage '--bos-token: <x> is not a special token of .*\(<s>, </s>\)' --tokenizer "
 usage '--bos-token: </s> begins documents and ends them too, expected another special token for --bos-token \(<s>, </s>\)' --tokenizer "$model" --bos-token '</s>' text.txt
 usage '--bos-token: the bytes tokenizer has no special tokens' --tokenizer bytes --bos-token '<s>' text.txt
 usage '--hold-out-to: standard output is also written \(--output\)' --hold-out 0.5 --hold-out-to - text.txt
+usage '--hold-out-to: train/held.tok.zst is among the shards in train/, expected another folder' --hold-out 0.5 --hold-out-to train/held.tok.zst text.txt -o train/
 usage '--hold-out-to: held/ is a folder, expected a file' --hold-out 0.5 --hold-out-to held/ text.txt -o no.tok.zst
 usage '--decode, --info, --validate, --leaks, --learn: expected one' --decode --info a.tok.zst
 if has_terminal; then

@@ -263,3 +263,12 @@ TEST_CASE("huggingface_text: what comes back is told") {
          {"type":"ByteLevel","add_prefix_space":false}]},"decoder":{"type":"ByteLevel"})";
   CHECK_FALSE(open(tiny_tokenizer_json(removing))->lossless());
 }
+
+TEST_CASE("huggingface_text: an entry that is a byte itself is not the token of that byte") {
+  const auto tokenizer =
+      open(R"({"added_tokens":[],"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"use_regex":true},)"
+           R"("decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"\t":0,"a":1,"b":2," ":3},"merges":[]}})");
+  Ids ids;
+  CHECK(tokenizer->encode_part("a\tb a", true, ids) == static_cast<unsigned char>('\t'));
+  CHECK(ids == Ids{1, 2, 1});
+}
