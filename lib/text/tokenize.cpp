@@ -143,7 +143,7 @@ EncodedBatch encode_batch(const Tokenizer& tokenizer, const TokenizeOptions& opt
     record.bytes = std::string();
     encoded.records.push_back(std::move(result));
   }
-  // Of a long text that cannot be cut each thread would keep what the SentencePiece library took, 130 bytes for each.
+  // Of a long text that cannot be cut each thread would keep what the SentencePiece library took, 200 bytes for each.
   if (batch.bytes > kUncutBytes) give_back_free_memory();
   return encoded;
 }
