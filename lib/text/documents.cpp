@@ -7,7 +7,6 @@
 
 #include "base/byte_order_mark.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "io/checkpoint.h"
 
 namespace bam::text {
@@ -62,7 +61,7 @@ DocumentReader::DocumentReader(std::unique_ptr<io::ByteSource> source, const Inp
   if (format_ != InputFormat::text) position_ += rest().size() - without_byte_order_mark(rest()).size();
 }
 
-InputFormat DocumentReader::detect() const {
+InputFormat DocumentReader::detect() {
   if (io::looks_like_checkpoint(rest())) throw Error(source_->name() + ": a checkpoint, expected text");
   const std::string_view name = without_compression(source_->name());
   for (const std::string_view suffix : {".txt", ".text"}) {
@@ -73,9 +72,7 @@ InputFormat DocumentReader::detect() const {
   }
   if (looks_like_json_lines(rest())) return InputFormat::jsonl;
   const std::size_t first = rest().find_first_not_of(kBlanks);
-  if (first != std::string_view::npos && rest()[first] == '{') {
-    log::warning(source_->name() + ": begins with { but with no object, read as text; --input jsonl reads JSON lines");
-  }
+  is_doubtful_ = first != std::string_view::npos && rest()[first] == '{';
   return InputFormat::text;
 }
 

@@ -56,10 +56,12 @@ class DocumentReader {
   InputFormat format() const { return format_; }  // never automatic
   const std::string& name() const { return source_->name(); }
   bool is_empty() const { return at_end_ && !has_bytes_; }  // no byte in the whole file
+  // Whether the content was taken for text although it begins with a brace: damaged JSON lines, perhaps.
+  bool is_doubtful() const { return is_doubtful_; }
 
  private:
   bool fill();
-  InputFormat detect() const;
+  InputFormat detect();
   bool next_text(Record& record);
   bool next_line(Record& record);
   bool refuse_text(Record& record);
@@ -74,6 +76,7 @@ class DocumentReader {
   std::size_t position_ = 0;  // of the first byte not handed out
   bool at_end_ = false;
   bool has_bytes_ = false;
+  bool is_doubtful_ = false;
   bool is_inside_text_ = false;
   bool is_text_done_ = false;
   Index line_ = 0;

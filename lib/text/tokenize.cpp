@@ -184,6 +184,9 @@ class Pipeline {
     if (!looks_at_texts(options_)) cutter = [this](std::string_view text) { return tokenizer_.last_cut(text); };
     DocumentReader reader(path, options_.input, std::move(cutter));
     log::detail(reader.name() + ": read as " + name_of(reader.format()));
+    if (reader.is_doubtful()) {
+      log::warning(reader.name() + ": begins with { but with no object, read as text; --input jsonl reads JSON lines");
+    }
     for (Record record; reader.next(record);) add_record(std::move(record), reader);
     submit(reader.name(), reader.format());
     if (files_++ == 0) first_file_ = reader.name();
